@@ -213,7 +213,7 @@ static void open_library(void) {
     }
     if (about->tls_version && strstr(about->tls_version, "OpenSSL/")) find_openssl(library);
     // After curl_global_init: exit handlers run in reverse order, so this one runs before those of the TLS library.
-    csl_curl_heed_exit();
+    csl_curl_register_exit_handler();
     failure = NULL;
 }
 
@@ -427,9 +427,9 @@ void csl_free(void *bytes) { free(bytes); }
 csl_multi *csl_multi_new(void) {
     // libcurl creates a pair of descriptors to wake itself.
     csl_open_descriptors before;
-    csl_note_open_descriptors(&before);
+    csl_record_open_descriptors(&before);
     csl_multi *multi = curl.multi_init();
-    if (multi) csl_keep_new_descriptors(&before);
+    if (multi) csl_close_new_in_children(&before);
     return multi;
 }
 
@@ -458,7 +458,7 @@ void csl_multi_set_functions(csl_multi *multi, csl_socket_function socket, csl_t
     curl.multi_setopt(multi, CSL_MULTI_TIMER_DATA, user);
 }
 
-void csl_multi_act(csl_multi *multi, int socket, int happened) {
+void csl_multi_socket_action(csl_multi *multi, int socket, int happened) {
     int running;
     curl.multi_socket_action(multi, socket, happened, &running);
 }

@@ -1,15 +1,12 @@
 #define _GNU_SOURCE
 #include "SystemCurlDriver.h"
 
-#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "SharedNumber.h"
 #include "SystemCurlGuard.h"
 #include "SystemDescriptors.h"
 
@@ -26,32 +23,25 @@ struct watched {
     /// The events that libcurl waits for, and those registered with the system: socket_input, socket_output.
     unsigned char wanted, registered;
     /// Whether its closing is reported. If so, it stays registered between two transfers, which saves two system calls each time.
-    bool is_told;
+    bool is_reported;
 };
 
 struct csl_driver {
     csl_multi *multi;
     csl_guard *guard;
-    pthread_mutex_t turn;
+    pthread_mutex_t ownership;
     int queue, waker;
     struct watched *sockets;
     size_t count;
     csl_sockets known;
     /// The events of the last wait, for the waiting thread only.
     struct epoll_event events[64];
-    int happened;
+    int pending;
     /// When libcurl wants to be called, 0 for at once, and when the current wait ends: nanoseconds, or `never`.
     int64_t timer, wait_end;
-    /// Whether the turn's owner may linger; the socket that it lingers for, and the one where an event has arrived.
-    bool defers;
-    int deferred, arrived;
-    uint32_t is_interrupted;
-    /// The end of the lingering; 0 before it begins.
-    int64_t linger_end;
 };
 
 static const int64_t never = INT64_MAX;
-static const int none = -1;
 
 static int64_t nanoseconds(void) {
     struct timespec now;
@@ -93,20 +83,12 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     csl_driver *driver = user;
     struct watched *entry = find(driver, socket);
     if (!entry) return -1;
-    // A socket whose opening wasn't reported is the resolver's, which creates a socket pair for each lookup to wake this loop. Its thread
-    // only writes to the other end. Both are closed when the transfer releases the lookup, which requires the turn.
-    if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_keep_socket_pair(socket);
+    // A socket whose opening wasn't reported is the resolver's, which creates a socket pair for each lookup to wake this loop. A child that
+    // starts during the lookup may inherit the other end, whose number libcurl doesn't report (curl's issue 13618).
+    if (!entry->is_reported && entry->registered == 0 && what != socket_nothing) csl_close_in_children(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
     csl_sockets_set_busy(&driver->known, socket, entry->wanted != 0);
-    // A socket that libcurl no longer waits for may be closed before the next look at it.
-    if (socket == driver->deferred) driver->deferred = none;
-    if (driver->defers && entry->wanted == socket_input && driver->deferred == none) {
-        // The waiting thread must not be woken by the event that is awaited here.
-        watch(driver, socket, entry, 0);
-        driver->deferred = socket;
-        return 0;
-    }
-    if (entry->wanted != 0 || !entry->is_told) watch(driver, socket, entry, entry->wanted);
+    if (entry->wanted != 0 || !entry->is_reported) watch(driver, socket, entry, entry->wanted);
     return 0;
 }
 
@@ -129,11 +111,10 @@ csl_driver *csl_driver_new(csl_multi *multi) {
         free(driver);
         return NULL;
     }
-    pthread_mutex_init(&driver->turn, NULL);
+    pthread_mutex_init(&driver->ownership, NULL);
     driver->multi = multi;
     driver->guard = csl_guard_new();
     driver->timer = driver->wait_end = never;
-    driver->deferred = driver->arrived = none;
     csl_multi_set_functions(multi, socket_changed, timer_changed, driver);
     return driver;
 }
@@ -142,15 +123,15 @@ void csl_driver_free(csl_driver *driver) {
     csl_guard_free(driver->guard);
     close(driver->queue);
     close(driver->waker);
-    pthread_mutex_destroy(&driver->turn);
+    pthread_mutex_destroy(&driver->ownership);
     free(driver->sockets);
     csl_sockets_free(&driver->known);
     free(driver);
 }
 
-void csl_driver_take(csl_driver *driver) { pthread_mutex_lock(&driver->turn); }
-void csl_driver_leave(csl_driver *driver) { pthread_mutex_unlock(&driver->turn); }
-bool csl_driver_try(csl_driver *driver) { return pthread_mutex_trylock(&driver->turn) == 0; }
+void csl_driver_acquire(csl_driver *driver) { pthread_mutex_lock(&driver->ownership); }
+void csl_driver_release(csl_driver *driver) { pthread_mutex_unlock(&driver->ownership); }
+bool csl_driver_try_acquire(csl_driver *driver) { return pthread_mutex_trylock(&driver->ownership) == 0; }
 
 /// Asks for events, and waits this number of milliseconds at most.
 static int ask(csl_driver *driver, int milliseconds) {
@@ -158,72 +139,23 @@ static int ask(csl_driver *driver, int milliseconds) {
     return count < 0 ? 0 : count;
 }
 
-csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake) {
+void csl_driver_wait(csl_driver *driver, int milliseconds) {
     // Events of the last wait are left.
-    if (driver->happened > 0) return CSL_LINGERING_ENDED;
+    if (driver->pending > 0) return;
     int64_t now = nanoseconds(), end = now + (int64_t)milliseconds * 1000000;
     if (driver->timer < end) end = driver->timer < now ? now : driver->timer;
     driver->wait_end = end;
-    pthread_mutex_unlock(&driver->turn);
-    int64_t sleep = awake < end - now ? now + awake : end;
-    int count = 0;
-    while (awake > 0 && count == 0 && now < sleep) {
-        count = ask(driver, 0);
-        if (count == 0) sched_yield();
-        now = nanoseconds();
-    }
-    // A failure only if the full time has passed.
-    csl_lingering lingering = awake > 0 && count == 0 && sleep < end ? CSL_LINGERING_FAILED : CSL_LINGERING_ENDED;
-    for (int index = 0; index < count; index++) {
-        if (driver->events[index].data.fd != driver->waker) lingering = CSL_LINGERING_BROUGHT;
-    }
+    pthread_mutex_unlock(&driver->ownership);
     // Rounded up: a wait that ends too early would be repeated at once.
-    if (count == 0) count = ask(driver, now < end ? (int)((end - now + 999999) / 1000000) : 0);
-    pthread_mutex_lock(&driver->turn);
-    driver->happened = count;
-    return lingering;
-}
-
-void csl_driver_defer(csl_driver *driver) {
-    driver->defers = true;
-    driver->linger_end = 0;
-    csl_set_shared_number(&driver->is_interrupted, 0);
-}
-
-csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest) {
-    struct pollfd awaited = {.fd = driver->deferred, .events = POLLIN};
-    int64_t now = nanoseconds();
-    if (driver->linger_end == 0) driver->linger_end = now + longest;
-    while (awaited.fd != none && csl_shared_number(&driver->is_interrupted) == 0) {
-        // The limit also applies if data keeps arriving without an answer.
-        if (now >= driver->linger_end) return CSL_LINGERING_FAILED;
-        if (driver->timer <= now) break;
-        if (poll(&awaited, 1, 0) > 0) {
-            if (awaited.revents & POLLNVAL) break;
-            driver->arrived = awaited.fd;
-            return CSL_LINGERING_BROUGHT;
-        }
-        // The server may need this processor.
-        sched_yield();
-        now = nanoseconds();
-    }
-    return CSL_LINGERING_ENDED;
-}
-
-void csl_driver_interrupt(csl_driver *driver) { csl_set_shared_number(&driver->is_interrupted, 1); }
-
-void csl_driver_settle(csl_driver *driver) {
-    int socket = driver->deferred;
-    driver->defers = false;
-    driver->deferred = driver->arrived = none;
-    struct watched *entry = find(driver, socket);
-    if (entry && entry->wanted != 0) watch(driver, socket, entry, entry->wanted);
+    int count = ask(driver, (int)((end - now + 999999) / 1000000));
+    pthread_mutex_lock(&driver->ownership);
+    driver->pending = count;
 }
 
 /// Reports an event at a socket to libcurl, under the guard's supervision.
 static void act(csl_driver *driver, int socket, int happened) {
     csl_guard_enter(driver->guard, socket);
-    csl_multi_act(driver->multi, socket, happened);
+    csl_multi_socket_action(driver->multi, socket, happened);
     csl_guard_leave(driver->guard);
 }
 
@@ -233,13 +165,9 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
     const int64_t longest = 20000000, begun = nanoseconds();
     int happened = 0;
     if (has_waited) {
-        happened = driver->happened;
+        happened = driver->pending;
         // A round that follows another one without a wait, since commands keep arriving: socket events must not wait for a pause.
         if (happened == 0) happened = ask(driver, 0);
-    } else if (driver->arrived != none) {
-        int socket = driver->arrived;
-        driver->arrived = none;
-        act(driver, socket, socket_input);
     }
     int index = 0, left = 0;
     for (; index < happened; index++) {
@@ -263,7 +191,7 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
         if (entry->wanted & now) act(driver, socket, entry->wanted & now);
     }
     for (; index < happened; index++, left++) driver->events[left] = driver->events[index];
-    if (has_waited) driver->happened = left;
+    if (has_waited) driver->pending = left;
     for (int round = 0; round < rounds && driver->timer != never && (driver->timer == 0 || driver->timer <= nanoseconds()); round++) {
         // libcurl sets the timer again.
         driver->timer = never;
@@ -272,11 +200,11 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
     }
 }
 
-bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port) {
-    return csl_guard_has_cut(driver->guard, local_port, remote_port);
+bool csl_driver_has_disconnected(csl_driver *driver, int local_port, int remote_port) {
+    return csl_guard_has_disconnected(driver->guard, local_port, remote_port);
 }
 
-bool csl_driver_is_late(csl_driver *driver) { return driver->timer < driver->wait_end; }
+bool csl_driver_waits_too_long(csl_driver *driver) { return driver->timer < driver->wait_end; }
 
 void csl_driver_wake(csl_driver *driver) {
     // Writing fails only if the event's counter is full, after some 10^19 wakes.
@@ -303,7 +231,6 @@ void csl_driver_closes(csl_driver *driver, int socket) {
     // Not left to the system: a forked child may still have the socket open, and the system would continue to report its events.
     watch(driver, socket, entry, 0);
     *entry = (struct watched){0, 0, false};
-    if (socket == driver->deferred) driver->deferred = none;
 }
 
 void csl_driver_note(csl_driver *driver, const void *owner, int port, bool is_serial) {

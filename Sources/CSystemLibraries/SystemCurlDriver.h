@@ -14,7 +14,7 @@ typedef int (*csl_timer_function)(csl_multi *multi, long milliseconds, void *use
 /// Sets the functions that receive the sockets to watch and the time of the next call.
 void csl_multi_set_functions(csl_multi *multi, csl_socket_function socket, csl_timer_function timer, void *user);
 /// Reports an event at a socket to libcurl.
-void csl_multi_act(csl_multi *multi, int socket, int happened);
+void csl_multi_socket_action(csl_multi *multi, int socket, int happened);
 
 /// Registers a socket of one of the driver's transfers, whose user is `owner`.
 void csl_driver_opened(csl_driver *driver, int socket, const void *owner);

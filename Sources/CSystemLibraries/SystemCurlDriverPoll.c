@@ -9,48 +9,33 @@
 
 struct csl_driver {
     csl_multi *multi;
-    pthread_mutex_t turn;
+    pthread_mutex_t ownership;
     csl_sockets known;
 };
 
 csl_driver *csl_driver_new(csl_multi *multi) {
     csl_driver *driver = calloc(1, sizeof *driver);
     if (!driver) return NULL;
-    pthread_mutex_init(&driver->turn, NULL);
+    pthread_mutex_init(&driver->ownership, NULL);
     driver->multi = multi;
     return driver;
 }
 
 void csl_driver_free(csl_driver *driver) {
-    pthread_mutex_destroy(&driver->turn);
+    pthread_mutex_destroy(&driver->ownership);
     csl_sockets_free(&driver->known);
     free(driver);
 }
 
-void csl_driver_take(csl_driver *driver) { pthread_mutex_lock(&driver->turn); }
-void csl_driver_leave(csl_driver *driver) { pthread_mutex_unlock(&driver->turn); }
+void csl_driver_acquire(csl_driver *driver) { pthread_mutex_lock(&driver->ownership); }
+void csl_driver_release(csl_driver *driver) { pthread_mutex_unlock(&driver->ownership); }
 
-bool csl_driver_try(csl_driver *driver) {
+bool csl_driver_try_acquire(csl_driver *driver) {
     (void)driver;
     return false;
 }
 
-csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake) {
-    (void)awake;
-    csl_multi_poll(driver->multi, milliseconds);
-    return CSL_LINGERING_ENDED;
-}
-
-void csl_driver_defer(csl_driver *driver) { (void)driver; }
-
-csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest) {
-    (void)driver;
-    (void)longest;
-    return CSL_LINGERING_ENDED;
-}
-
-void csl_driver_interrupt(csl_driver *driver) { (void)driver; }
-void csl_driver_settle(csl_driver *driver) { (void)driver; }
+void csl_driver_wait(csl_driver *driver, int milliseconds) { csl_multi_poll(driver->multi, milliseconds); }
 
 void csl_driver_work(csl_driver *driver, bool has_waited) {
     (void)has_waited;
@@ -58,12 +43,12 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
     csl_multi_perform(driver->multi, &running);
 }
 
-bool csl_driver_is_late(csl_driver *driver) {
+bool csl_driver_waits_too_long(csl_driver *driver) {
     (void)driver;
     return false;
 }
 
-bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port) {
+bool csl_driver_has_disconnected(csl_driver *driver, int local_port, int remote_port) {
     (void)driver;
     (void)local_port;
     (void)remote_port;

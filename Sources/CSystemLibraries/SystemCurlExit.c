@@ -26,7 +26,7 @@ static void stop_at_exit(void) {
     for (int tenth = 0; tenth < milliseconds * 10 && atomic_load(&inside) > own; tenth++) usleep(100);
 }
 
-void csl_curl_heed_exit(void) { atexit(stop_at_exit); }
+void csl_curl_register_exit_handler(void) { atexit(stop_at_exit); }
 
 bool csl_curl_enter(void) {
     if (depth++ > 0) return true;

@@ -216,7 +216,7 @@ void csl_guard_leave(csl_guard *guard) {
     if (guard) __atomic_store_n(&guard->calls, guard->calls + 1, __ATOMIC_RELEASE);
 }
 
-bool csl_guard_has_cut(csl_guard *guard, int local_port, int remote_port) {
+bool csl_guard_has_disconnected(csl_guard *guard, int local_port, int remote_port) {
     if (!guard) return false;
     bool has_cut = false;
     pthread_mutex_lock(&lock);

@@ -25,6 +25,6 @@ void csl_guard_enter(csl_guard *guard, int socket);
 void csl_guard_leave(csl_guard *guard);
 
 /// Whether a connection with these ports was recently disconnected.
-bool csl_guard_has_cut(csl_guard *guard, int local_port, int remote_port);
+bool csl_guard_has_disconnected(csl_guard *guard, int local_port, int remote_port);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <time.h>
 
-sigset_t csl_signals_of_others(void) {
+sigset_t csl_signals_to_block(void) {
     sigset_t signals;
     sigfillset(&signals);
     const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV, SIGSYS};
@@ -24,7 +24,7 @@ static bool pipe_signal_is_pending(void) {
 }
 
 void csl_signal_guard_begin(csl_signal_guard *guard) {
-    sigset_t others = csl_signals_of_others();
+    sigset_t others = csl_signals_to_block();
     if (pthread_sigmask(SIG_BLOCK, &others, &guard->before) != 0) sigfillset(&guard->before);
     // A signal that wasn't blocked can't be pending.
     guard->takes_pipe = sigismember(&guard->before, SIGPIPE) == 0 || !pipe_signal_is_pending();

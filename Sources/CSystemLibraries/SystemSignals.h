@@ -5,6 +5,6 @@
 
 /// All signals except those for a thread's own faults: with these blocked, a fault ends the process without a message, and no handler can
 /// report its place.
-sigset_t csl_signals_of_others(void);
+sigset_t csl_signals_to_block(void);
 
 #endif

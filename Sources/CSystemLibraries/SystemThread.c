@@ -31,7 +31,7 @@ bool csl_thread_start(const char *name, void (*run)(void *), void *context) {
     start->run = run;
     start->context = context;
     // Signals belong to the program. A thread inherits the mask of its creator.
-    sigset_t others = csl_signals_of_others(), before;
+    sigset_t others = csl_signals_to_block(), before;
     pthread_sigmask(SIG_SETMASK, &others, &before);
     pthread_t thread;
     pthread_attr_t attributes;

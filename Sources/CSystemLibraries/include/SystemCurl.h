@@ -140,36 +140,25 @@ const char *csl_multi_error_text(int code);
 // Drivers: one thread waits for the sockets of a set, and works; other threads may work while it waits, if the system supports that
 // (Linux). Only one thread at a time has the turn, and only that thread may call the functions above and below.
 
-/// The result of lingering: waiting for a moment without falling asleep.
-typedef enum csl_lingering {
-    /// A socket has an event, which the next csl_driver_work handles.
-    CSL_LINGERING_BROUGHT,
-    /// Nothing arrived in time.
-    CSL_LINGERING_FAILED,
-    /// An interrupt or a timer of libcurl ended it, or there was nothing to wait for.
-    CSL_LINGERING_ENDED,
-} csl_lingering;
-
 /// A driver for a set without transfers; NULL if there is no memory or no descriptor.
 csl_driver *csl_driver_new(csl_multi *multi);
 /// Frees the driver, after its set and all transfers.
 void csl_driver_free(csl_driver *driver);
 /// Waits for the turn.
-void csl_driver_take(csl_driver *driver);
+void csl_driver_acquire(csl_driver *driver);
 /// Takes the turn if it is free. It never is if the waiting thread is inside libcurl.
-bool csl_driver_try(csl_driver *driver);
+bool csl_driver_try_acquire(csl_driver *driver);
 /// Releases the turn.
-void csl_driver_leave(csl_driver *driver);
-/// Releases the turn, waits for events, this number of milliseconds at most, and takes the turn again. Only one thread may call it. It
-/// lingers for the first `awake` nanoseconds, and returns how that ended.
-csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake);
+void csl_driver_release(csl_driver *driver);
+/// Releases the turn, waits for events, this number of milliseconds at most, and takes the turn again. Only one thread may call it.
+void csl_driver_wait(csl_driver *driver, int milliseconds);
 /// Lets libcurl work, including the events of the wait if called by the thread that has waited.
 void csl_driver_work(csl_driver *driver, bool has_waited);
 /// Whether libcurl wants to be called before the current wait ends.
-bool csl_driver_is_late(csl_driver *driver);
+bool csl_driver_waits_too_long(csl_driver *driver);
 /// Whether a connection of the driver with these ports was recently disconnected because a call of libcurl didn't return from reading it. A
 /// local port of 0 matches a connection with unknown ports, such as one to a Unix-domain socket.
-bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port);
+bool csl_driver_has_disconnected(csl_driver *driver, int local_port, int remote_port);
 /// Ends the current or the next wait. Any thread may call it, without the turn.
 void csl_driver_wake(csl_driver *driver);
 
@@ -179,17 +168,6 @@ void csl_driver_note(csl_driver *driver, const void *owner, int port, bool is_se
 /// Whether the idle HTTP/1 connection with this local port has something to read or has ended. If the port is unknown, 0 or less, whether
 /// any such connection has.
 bool csl_driver_is_stale(const csl_driver *driver, int port);
-
-// A thread that has taken the turn with csl_driver_try without other transfers may linger for the response itself.
-
-/// Excludes the next socket that libcurl wants to read from those watched by the waiting thread.
-void csl_driver_defer(csl_driver *driver);
-/// Waits for an event at that socket, this number of nanoseconds at most in total over all calls.
-csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest);
-/// Ends the lingering at once. Any thread may call it, without the turn.
-void csl_driver_interrupt(csl_driver *driver);
-/// Watches all sockets again.
-void csl_driver_settle(csl_driver *driver);
 
 // Work between these two calls never overlaps the process's exit: a TLS library that is unloaded during a transfer crashes. Every thread
 // calls the functions above between them, except csl_multi_poll, csl_multi_wakeup and the drivers' functions other than csl_driver_work.

@@ -13,16 +13,13 @@ typedef struct csl_open_descriptors {
     bool are_open[4096];
 } csl_open_descriptors;
 
-void csl_note_open_descriptors(csl_open_descriptors *open);
+void csl_record_open_descriptors(csl_open_descriptors *open);
 
 /// Marks the pipes, the events and the unnamed local sockets opened since. Descriptors of these kinds that another thread opened at the
 /// same time may be marked as well: descriptors of libraries should have this mark anyway.
-void csl_keep_new_descriptors(const csl_open_descriptors *before);
+void csl_close_new_in_children(const csl_open_descriptors *before);
 
-#if defined(__linux__)
-/// Marks one end of a stream socketpair() and the other end, whatever its number. Returns false if the other end isn't in this process. No
-/// thread may read from the other end during the call, since data is sent there, or close it.
-bool csl_keep_socket_pair(int socket);
-#endif
+/// Marks one descriptor.
+void csl_close_in_children(int number);
 
 #endif

@@ -48,7 +48,7 @@ package struct ExchangeDeadlines: Sendable {
     /// What an exchange waited for when a deadline passed.
     package enum Awaited {
         /// Its turn, behind others.
-        case turn
+        case slot
         /// A connection, of which there may be so many to a host.
         case connection(most: Int)
         /// More of the request's own body.
@@ -61,7 +61,7 @@ package struct ExchangeDeadlines: Sendable {
     package func error(_ code: TransportError.Code, host: String, _ awaited: Awaited = .way(proxy: nil)) -> TransportError {
         let sentence = sentence(code, host: host, awaited)
         return switch awaited {
-        case .turn:
+        case .slot:
             TransportError(
                 code,
                 "The call to \(host) was not sent: it waited for a free slot of the transport, behind other calls that wait for their answers, "

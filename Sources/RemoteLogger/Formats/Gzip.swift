@@ -22,7 +22,6 @@ enum Gzip {
     static func compress(_ data: Data, level: Int) -> Result {
         guard isAvailable else { return .missing }
         guard !data.isEmpty else { return .useless }
-        // The system provides only the pages that are written to.
         var output = ByteBuffer()
         var written = 0
         let result = data.withUnsafeBytes { input in

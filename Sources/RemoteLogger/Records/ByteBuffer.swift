@@ -17,12 +17,9 @@ struct ByteBuffer: Sendable {
     private final class Memory: @unchecked Sendable {
         let start: UnsafeMutablePointer<UInt8>
         let capacity: Int
-        private let isPages: Bool
 
         init(capacity: Int) {
-            let pages = capacity < SystemPages.least ? nil : SystemPages.allocate(capacity)
-            isPages = pages != nil
-            start = pages ?? .allocate(capacity: capacity)
+            start = .allocate(capacity: capacity)
             self.capacity = capacity
         }
 
@@ -32,7 +29,7 @@ struct ByteBuffer: Sendable {
         }
 
         deinit {
-            if isPages { SystemPages.deallocate(start, capacity) } else { start.deallocate() }
+            start.deallocate()
         }
     }
 

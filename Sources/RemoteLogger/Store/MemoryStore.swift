@@ -1,9 +1,5 @@
 import HTTPTransport
 
-#if canImport(Glibc)
-import Glibc
-#endif
-
 /// A store in memory with the limits of a ``RecordBuffer``. Records in flight are pinned.
 package final class MemoryStore: RecordStore {
     private let limits: BufferLimits
@@ -93,26 +89,5 @@ extension MemoryStore {
             load.firstSince = buffer.pinned.first?.since ?? load.firstUnreadSince
             return load
         }
-    }
-}
-
-/// Memory that is requested from the system in advance, many pages at once.
-///
-/// glibc grows a thread's heap page by page. Each page costs a system call and a page fault, 5 µs together; while a queue of records grows,
-/// that affects one call in ten. Other allocators request larger chunks.
-enum MemoryAhead {
-    /// The maximum size in bytes. glibc takes larger blocks from outside the thread's heap (`M_MMAP_THRESHOLD`).
-    private static var most: Int { 96 << 10 }
-
-    /// Ensures that this thread can allocate a number of bytes, in small parts, without a system call. The memory is returned to the
-    /// allocator before this function returns.
-    static func provide(_ bytes: Int) {
-        #if canImport(Glibc)
-        let size = min(bytes, most)
-        guard let block = malloc(size) else { return }
-        // Opaque to the optimizer, which would remove other writes to memory that is never read.
-        for offset in stride(from: 0, to: size, by: 4_096) { explicit_bzero(block + offset, 1) }
-        free(block)
-        #endif
     }
 }

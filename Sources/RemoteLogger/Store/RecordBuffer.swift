@@ -47,8 +47,6 @@ struct RecordBuffer: Sendable {
             dropped.append(Loss(item: victim, reason: .overflow))
         }
         let level = Int(item.record.level.rawValue)
-        // The next records will probably need as much.
-        if queues[level].isAboutToGrow { MemoryAhead.provide(item.size * RecordQueue<Item>.size) }
         queues[level].append(item)
         queuedBytes[level] += item.size
         unpinned += 1

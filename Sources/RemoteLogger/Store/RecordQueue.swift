@@ -28,9 +28,6 @@ struct RecordQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Whether the next element requires a new chunk.
-    var isAboutToGrow: Bool { spare.isEmpty && !pieces.isEmpty && isFull }
-
     private var isFull: Bool { head + count == pieces.count * Self.size }
 
     mutating func append(_ element: Element) {

@@ -17,7 +17,7 @@ extension RequestBinder {
         for part in plan.query { append(try text(of: part, at: path), to: &query) }
         let parts = URLParts(root: root.base, path: path, query: query, route: plan.route)
         if let builder = endpoint.settings.urlBuilder { return try builder.url(from: parts) }
-        return try endpoint.latestURL?.url(of: parts) ?? parts.standardURL()
+        return try parts.standardURL()
     }
 
     func append(_ pairs: String, to query: inout String) {
@@ -204,29 +204,5 @@ extension RequestBinder {
     private static func withoutBrackets(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else { return text }
         return text.replacing("[", with: "%5B").replacing("]", with: "%5D")
-    }
-}
-
-/// The URL of a declared endpoint's latest call. If the next call has the same parts, the URL isn't parsed again; parsing takes much of the
-/// binding time. The URL's arguments stay in memory, but are never shown.
-struct LatestURL: Sendable {
-    private let latest = Locked<(parts: URLParts, url: URL)?>(nil)
-
-    /// Returns the URL of the parts if the latest call had the same parts.
-    func known(_ parts: URLParts) -> URL? {
-        latest.withLock { latest in
-            guard let latest, latest.parts == parts else { return nil }
-            return latest.url
-        }
-    }
-
-    /// Returns the standard URL of the parts.
-    ///
-    /// - Throws: ``InvalidRequest`` if the parts don't form a URL.
-    func url(of parts: URLParts) throws -> URL {
-        if let known = known(parts) { return known }
-        let url = try parts.standardURL()
-        latest.withLock { $0 = (parts, url) }
-        return url
     }
 }

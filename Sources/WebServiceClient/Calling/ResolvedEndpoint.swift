@@ -16,8 +16,6 @@ final class ResolvedEndpoint: Sendable {
     let headerRules: HeaderRules
     /// The parts common to all requests of the endpoint.
     let requestDetails: RequestDetails.Shared
-    /// The URL of the previous call; `nil` for an endpoint of a single call.
-    let latestURL: LatestURL?
 
     /// Creates an endpoint of a client.
     ///
@@ -57,7 +55,6 @@ final class ResolvedEndpoint: Sendable {
                 timeouts: settings.deadlines, trust: settings.trust, identity: identity,
                 secrets: RequestSecrets(rules: configuration.headerRules, texts: [])),
             commonFields: isDeclared ? CommonFields(headers) : nil)
-        latestURL = isDeclared ? LatestURL() : nil
     }
 
     /// The media type that the endpoint reads.

@@ -29,22 +29,4 @@ import Testing
         }
         #expect(queue.count { $0.isMultiple(of: 2) } == model.count { $0.isMultiple(of: 2) })
     }
-
-    @Test func `a queue that is as long as it was needs nothing new`() {
-        var queue = RecordQueue<Int>()
-        #expect(!queue.isAboutToGrow)
-        let size = RecordQueue<Int>.size
-        for number in 0..<3 * size {
-            #expect(queue.isAboutToGrow == (number > 0 && number.isMultiple(of: size)), "\(number)")
-            queue.append(number)
-        }
-        // One more chunk, because the first is never completely empty.
-        var grown = 0
-        for number in 0..<5 * size {
-            #expect(queue.popFirst() == number)
-            if queue.isAboutToGrow { grown += 1 }
-            queue.append(3 * size + number)
-        }
-        #expect(grown == 1)
-    }
 }

@@ -10,7 +10,7 @@ import NIOCore
 final class AsyncHTTPClientUpload: Sendable {
     private struct State {
         var reading: Task<Data?, any Error>?
-        var turns: EventLoopTurns?
+        var barrier: EventLoopBarrier?
         var isAborted = false
         var failure: (any Error)?
         var reported: Int64 = -1
@@ -89,13 +89,13 @@ final class AsyncHTTPClientUpload: Sendable {
 
     /// The exchange has ended: what is being read is let go.
     func abort() {
-        let (reading, turns) = state.withLock { state in
+        let (reading, barrier) = state.withLock { state in
             state.isAborted = true
-            defer { (state.reading, state.turns) = (nil, nil) }
-            return (state.reading, state.turns)
+            defer { (state.reading, state.barrier) = (nil, nil) }
+            return (state.reading, state.barrier)
         }
         reading?.cancel()
-        turns?.end()
+        barrier?.end()
     }
 
     /// Reads a piece in a task that ``abort()`` cancels.
@@ -130,12 +130,12 @@ final class AsyncHTTPClientUpload: Sendable {
     /// take all of a large body into memory, and its last piece would count as sent while the first one still waits. Nobody tells which
     /// loop is the connection's, so each is given a turn; ``abort()`` ends the wait.
     func waitForLoops() async {
-        let turns = EventLoopTurns()
+        let barrier = EventLoopBarrier()
         let isAborted = state.withLock { state in
-            if !state.isAborted { state.turns = turns }
+            if !state.isAborted { state.barrier = barrier }
             return state.isAborted
         }
-        if !isAborted { await turns.wait(for: loops) }
+        if !isAborted { await barrier.wait(for: loops) }
     }
 
     /// The pieces so far have been handed to the connection.

@@ -21,8 +21,6 @@ final class CurlEngine: Sendable {
         var commands: [Command] = []
         var isClosed = false
         var isAsleep = false
-        /// Whether a caller that has the turn stays awake for its answer; the next command ends that.
-        var isLingered = false
         var isStarted = false
         var hasEnded = false
         /// The loop, from its thread's start to its end.
@@ -70,9 +68,9 @@ final class CurlEngine: Sendable {
 
     /// What becomes of a command.
     private enum Posting {
-        case refused, waits, wakes, starts, interrupts
+        case refused, waits, wakes, starts
         /// The caller has the loop's turn, and does it by itself.
-        case own(CurlLoop)
+        case isOwner(CurlLoop)
     }
 
     /// Passes a command to the loop.
@@ -84,9 +82,9 @@ final class CurlEngine: Sendable {
         let posting = mailbox.withLock { box -> Posting in
             if case .start(let exchange) = command {
                 if box.isClosed { return .refused }
-                if box.isAsleep, let loop = box.loop, loop.lets(exchange) {
+                if box.isAsleep, let loop = box.loop, loop.acquire(for: exchange) {
                     box.isAsleep = false
-                    return .own(loop)
+                    return .isOwner(loop)
                 }
             }
             // Nobody would take it out again, and it would keep the engine.
@@ -99,16 +97,15 @@ final class CurlEngine: Sendable {
                 box.isStarted = true
                 return .starts
             }
-            defer { (box.isAsleep, box.isLingered) = (false, false) }
-            return box.isAsleep ? .wakes : box.isLingered ? .interrupts : .waits
+            defer { box.isAsleep = false }
+            return box.isAsleep ? .wakes : .waits
         }
         switch posting {
         case .refused: return false
         case .waits: break
         case .wakes: csl_driver_wake(multi.driver)
-        case .interrupts: csl_driver_interrupt(multi.driver)
         case .starts: startThread()
-        case .own(let loop): loop.begin(command)
+        case .isOwner(let loop): loop.performOnCaller(command)
         }
         return true
     }
@@ -140,25 +137,16 @@ final class CurlEngine: Sendable {
         }
     }
 
-    /// Lets a caller that has the turn stay awake for its answer where no command waits. One that comes later interrupts it.
-    func letsLinger() -> Bool {
-        mailbox.withLock { box in
-            box.isLingered = box.commands.isEmpty && !box.isClosed
-            return box.isLingered
-        }
-    }
-
     /// A caller has begun its exchange by itself, and gives the turn back.
     ///
-    /// - Parameter sleepGoesOn: whether the loop's thread may sleep on, where no commands have come meanwhile.
-    func giveBack(sleepGoesOn: Bool) {
+    /// - Parameter sleepContinues: whether the loop's thread may sleep on, where no commands have come meanwhile.
+    func releaseOwnership(sleepContinues: Bool) {
         let wakes = mailbox.withLock { box in
-            box.isLingered = false
             // After close() the loop looks whether it is done, whatever has become of this exchange.
-            box.isAsleep = sleepGoesOn && box.commands.isEmpty && !box.isClosed
+            box.isAsleep = sleepContinues && box.commands.isEmpty && !box.isClosed
             return !box.isAsleep
         }
-        csl_driver_leave(multi.driver)
+        csl_driver_release(multi.driver)
         if wakes { csl_driver_wake(multi.driver) }
     }
 

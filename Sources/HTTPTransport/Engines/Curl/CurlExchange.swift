@@ -240,7 +240,7 @@ extension CurlExchange {
     }
 
     private func refuseFirstLine() {
-        let isServer = transfer.isConnected || transfer.loop?.tellsBeforeSending == false
+        let isServer = transfer.isConnected || transfer.loop?.reportsConnections == false
         transfer.fault = CurlFault.badFirstLine(from: isServer ? request.host : "the proxy on the way to \(request.host)")
     }
 
@@ -249,7 +249,7 @@ extension CurlExchange {
     /// - Returns: whether libcurl is to go on.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
         // Older libraries don't tell that the connection stands.
-        let isConnected = transfer.isConnected || transfer.loop?.tellsBeforeSending == false
+        let isConnected = transfer.isConnected || transfer.loop?.reportsConnections == false
         switch transfer.heads.receive(line, isConnected: isConnected) {
         case .none:
             return true
@@ -295,8 +295,8 @@ extension CurlExchange {
             return true
         }
         transfer.waitsForReader = !isTaken
-        if isTaken, request.hasBody { cameIn(bytes.count) }
-        transfer.loop?.touch(self)
+        if isTaken, request.hasBody { countReceived(bytes.count) }
+        transfer.loop?.flushLater(self)
         return isTaken
     }
 
@@ -328,9 +328,6 @@ extension CurlExchange {
         return reading
     }
 
-    /// Whether nothing but the answer is awaited, and nobody has stayed awake for it.
-    var isAnswerNext: Bool { transfer.isConnected && !transfer.hasHead && !transfer.hasLingered && upload == nil }
-
     /// What passes next; `nil` when nothing is watched.
     func due(now: MonotonicInstant) -> ExchangeDeadlines.Due? {
         guard isWanted else { return nil }
@@ -352,7 +349,7 @@ extension CurlExchange {
     func deliver(_ head: CurlHead) {
         state.withLock { $0.deliver(head, length: transfer.heads.bodyLength) }
         transfer.loop?.headArrived(self)
-        if request.hasBody { cameIn(0) }
+        if request.hasBody { countReceived(0) }
         // libcurl sends no more of the body to a server that refuses it, but goes on to wait for the next piece where it was told to.
         if transfer.waitsForUpload, head.status >= 300, let handle = transfer.handle {
             transfer.waitsForUpload = false
@@ -361,7 +358,7 @@ extension CurlExchange {
     }
 
     /// So many bytes of the answer to an upload have come: the rest of it, where its length was told.
-    private func cameIn(_ count: Int) {
+    private func countReceived(_ count: Int) {
         transfer.received += count
         transfer.isAnswered = transfer.hasHead && transfer.heads.isComplete(after: transfer.received)
         guard transfer.isAnswered, let loop = transfer.loop else { return }
@@ -387,7 +384,7 @@ extension CurlExchange {
             state.trailers = trailers
             state.finish(error)
         }
-        transfer.loop?.touch(self)
+        transfer.loop?.flushLater(self)
     }
 
     /// Tells the readers what there is: at the end of a round, when it may be the whole response.

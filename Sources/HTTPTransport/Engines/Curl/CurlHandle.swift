@@ -63,11 +63,11 @@ final class CurlHandle {
             isSpecial = true
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
         }
-        let needsHTTP1 = exchange.transfer.loop?.needingHTTP1.contains(exchange.request.origin) == true
-        let passesProxies = settings.passesProxies(to: exchange.request.origin)
-        guard needsHTTP1 || passesProxies || !isPlain(exchange) else { return }
+        let needsHTTP1 = exchange.transfer.loop?.originsNeedingHTTP1.contains(exchange.request.origin) == true
+        let bypassesProxies = settings.bypassesProxies(to: exchange.request.origin)
+        guard needsHTTP1 || bypassesProxies || !isPlain(exchange) else { return }
         isSpecial = true
-        if passesProxies { settings.passProxies(easy) }
+        if bypassesProxies { settings.bypassProxies(easy) }
         if needsHTTP1 {
             csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1)
             if !settings.library.keepsVersionsApart { csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1) }
@@ -204,7 +204,7 @@ enum CurlCallbacks {
         ready: { user, _, _, _, localPort in
             guard let exchange = CurlCallbacks.exchange(user) else { return 1 }
             exchange.transfer.localPort = localPort
-            return exchange.transfer.loop?.mayGoOut(exchange) == true ? 0 : 1
+            return exchange.transfer.loop?.maySend(exchange) == true ? 0 : 1
         },
         connect: { user, _, address in
             CurlCallbacks.exchange(user)?.openSocket(to: address, owner: user) ?? -1

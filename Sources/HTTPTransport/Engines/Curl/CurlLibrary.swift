@@ -74,7 +74,7 @@ public struct CurlLibrary: Sendable, Hashable {
     }
 
     /// Whether the library tells when a connection stands and a request is about to go out. Without it, it may send a request twice.
-    var tellsBeforeSending: Bool { versionNumber >= 0x07_50_00 }
+    var reportsConnections: Bool { versionNumber >= 0x07_50_00 }
     /// Whether a handle that is used again keeps a pointer to a header field of its last exchange, which is freed by then: a response whose first
     /// field line begins with a blank makes libcurl write there (curl's issue 11101, fixed in 8.1). Each line of a head must be looked at before
     /// libcurl keeps it, which libcurl's `CURLOPT_HEADER` makes possible.

@@ -25,7 +25,7 @@ final class CurlLoop: @unchecked Sendable {
     /// How many of the active ones still wait for their head: these are what the bound is for.
     @exclusivity(unchecked) var waitingForHead = 0
     /// Those whose readers may have to be told at the end of the round.
-    @exclusivity(unchecked) private var touched: [CurlExchange] = []
+    @exclusivity(unchecked) private var unflushed: [CurlExchange] = []
     @exclusivity(unchecked) var handles: [CurlHandle] = []
     /// What others want to be run on the loop's thread.
     @exclusivity(unchecked) var jobs: [any CurlLoopJob] = []
@@ -33,8 +33,6 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) var nextDeadline: MonotonicInstant?
     /// When the round began: the clock is read once for all.
     @exclusivity(unchecked) private(set) var now = MonotonicInstant.now
-    /// Whether to stay awake for the answer to an exchange that is alone.
-    @exclusivity(unchecked) var lingering = CurlLingering()
     /// Where the last exchange that was received went: another one will find a connection there, most likely.
     @exclusivity(unchecked) var lastOrigin: Origin?
 
@@ -43,68 +41,62 @@ final class CurlLoop: @unchecked Sendable {
     /// Those that end with this round, though libcurl would go on with them.
     @exclusivity(unchecked) var answered: [CurlExchange] = []
     /// Those that have refused HTTP/2 for a request, and get HTTP/1.1 from then on.
-    @exclusivity(unchecked) var needingHTTP1: Set<Origin> = []
+    @exclusivity(unchecked) var originsNeedingHTTP1: Set<Origin> = []
 
     init(_ engine: CurlEngine, _ multi: OpaquePointer, _ driver: OpaquePointer, _ settings: CurlSettings) {
         self.engine = engine
         self.multi = multi
         self.driver = driver
         self.settings = settings
-        lanes = CurlLanes(mostOfOne: settings.mostWaitingForHeadOfOne, most: settings.mostWaitingForHead)
+        lanes = CurlLanes(mostOfOne: settings.mostWaitingForHeadFromOne, most: settings.mostWaitingForHead)
     }
 
     /// Runs until the engine is closed and the last exchange has ended.
     func run() {
         var commands: [CurlEngine.Command] = []
-        csl_driver_take(driver)
+        csl_driver_acquire(driver)
         csl_curl_enter()
         settings.apply(toSet: multi)
         csl_curl_leave()
-        var lingered: CurlExchange?
         while true {
             var isIdle = work(on: &commands, hasWaited: true)
-            if lingered?.transfer.hasHead == true { lingering.ended(inTime: true) }
-            lingered = nil
             if let nextDeadline, nextDeadline <= now { checkDeadlines() }
             if !answered.isEmpty { isIdle = false }
             var isClosed = engine.collect(&commands, sleepsIfNone: isIdle && jobs.isEmpty)
-            if runsJobs(&commands) { isClosed = engine.collect(&commands, sleepsIfNone: isIdle) }
+            if runJobs(&commands) { isClosed = engine.collect(&commands, sleepsIfNone: isIdle) }
             guard commands.isEmpty, isIdle else { continue }
             if isClosed, active.isEmpty, lanes.isEmpty, engine.end() { break }
-            lingered = wait()
+            csl_driver_wait(driver, sleep.pollMilliseconds)
             _ = engine.collect(&commands, sleepsIfNone: false)
         }
         csl_curl_enter()
         handles = []
         pools.removeAll()
         csl_curl_leave()
-        csl_driver_leave(driver)
+        csl_driver_release(driver)
     }
 
-    /// Whether a caller may begin that exchange by itself; then it has the turn, and ``begin(_:)`` gives it back.
+    /// Whether a caller may begin that exchange by itself; then it has the turn, and ``performOnCaller(_:)`` gives it back.
     ///
     /// Only where nobody else waits for an answer: the loop's thread is awake most of the time else, and two that take turns are no faster.
     /// Only where there is a connection, most likely: it is the loop's thread that resolves names and makes new ones. And not where libcurl
     /// would ask for the request's body, or tell of it.
-    func lets(_ exchange: CurlExchange) -> Bool {
-        guard exchange.upload == nil, exchange.uploadProgress == nil, exchange.probe == nil, csl_driver_try(driver) else { return false }
+    func acquire(for exchange: CurlExchange) -> Bool {
+        guard exchange.upload == nil, exchange.uploadProgress == nil, exchange.probe == nil, csl_driver_try_acquire(driver) else { return false }
         if waitingForHead == 0, lanes.isEmpty, lastOrigin == exchange.request.origin { return true }
-        csl_driver_leave(driver)
+        csl_driver_release(driver)
         return false
     }
 
     /// Does what a caller asks for on its own thread, while the loop's sleeps.
-    func begin(_ command: CurlEngine.Command) {
+    func performOnCaller(_ command: CurlEngine.Command) {
         let deadline = nextDeadline
         var commands = [command]
         var signals = csl_signal_guard()
         csl_signal_guard_begin(&signals)
-        let lingers = active.isEmpty && lingering.begins()
-        if lingers { csl_driver_defer(driver) }
-        var isIdle = work(on: &commands, hasWaited: false)
-        if lingers { linger(&isIdle) }
+        let isIdle = work(on: &commands, hasWaited: false)
         csl_signal_guard_end(&signals)
-        engine.giveBack(sleepGoesOn: isIdle && nextDeadline == deadline && !csl_driver_is_late(driver))
+        engine.releaseOwnership(sleepContinues: isIdle && nextDeadline == deadline && !csl_driver_waits_too_long(driver))
     }
 
     /// A round: takes commands, lets libcurl work, and tells the readers.
@@ -117,32 +109,32 @@ final class CurlLoop: @unchecked Sendable {
         commands.removeAll(keepingCapacity: true)
         let isIdle = work(hasWaited: hasWaited)
         csl_curl_leave()
-        tellReaders()
+        notifyReaders()
         return isIdle
     }
 
     /// Tells the exchange's readers at the end of the round.
-    func touch(_ exchange: CurlExchange) {
-        guard !exchange.transfer.isTouched else { return }
-        exchange.transfer.isTouched = true
-        touched.append(exchange)
+    func flushLater(_ exchange: CurlExchange) {
+        guard !exchange.transfer.isToBeFlushed else { return }
+        exchange.transfer.isToBeFlushed = true
+        unflushed.append(exchange)
     }
 
-    private func tellReaders() {
-        guard !touched.isEmpty else { return }
-        for exchange in touched {
-            exchange.transfer.isTouched = false
+    private func notifyReaders() {
+        guard !unflushed.isEmpty else { return }
+        for exchange in unflushed {
+            exchange.transfer.isToBeFlushed = false
             exchange.transfer.lastProgress = now
             noteMetrics(of: exchange)
             exchange.flush()
         }
-        touched.removeAll(keepingCapacity: true)
+        unflushed.removeAll(keepingCapacity: true)
     }
 
     /// Runs what others want to be run here, before the next round, to which it may add.
     ///
     /// - Returns: whether there was any.
-    private func runsJobs(_ commands: inout [CurlEngine.Command]) -> Bool {
+    private func runJobs(_ commands: inout [CurlEngine.Command]) -> Bool {
         commands.removeAll { command in
             guard case .run(let job) = command else { return false }
             jobs.append(job)
@@ -195,7 +187,7 @@ extension CurlLoop {
         let awaited: ExchangeDeadlines.Awaited =
             if transfer.handle == nil {
                 // Its time may have been over when it came.
-                transfer.queued == now ? .way(proxy: nil) : .turn
+                transfer.queued == now ? .way(proxy: nil) : .slot
             } else if let most = settings.configuration.maximumConnectionsPerHost, most > 0, !transfer.isConnected,
                 transfer.socketError == nil,
                 usesAllConnections(exchange.request.origin, most)
@@ -214,7 +206,7 @@ extension CurlLoop {
 
     /// Whether the exchanges of an origin use as many connections as a host may have.
     private func usesAllConnections(_ origin: Origin, _ most: Int) -> Bool {
-        tellsBeforeSending && active.count { $0.transfer.isConnected && $0.request.origin == origin } >= most
+        reportsConnections && active.count { $0.transfer.isConnected && $0.request.origin == origin } >= most
     }
 
     /// How long nothing has to be done: libcurl's own timers and commands end a sleep earlier.
@@ -243,14 +235,14 @@ extension CurlLoop {
     private static let mostOrigins = 256
 
     /// libcurl wants to send the request of an exchange again, over another connection or over the same.
-    func refusesResend(of exchange: CurlExchange) {
+    func refuseResend(of exchange: CurlExchange) {
         guard let handle = exchange.transfer.handle else { return }
         let host = exchange.request.host
         let (heads, text) = (exchange.transfer.heads, handle.errorText)
         let asksForHTTP1 = CurlFault.asksForHTTP1(text)
         if asksForHTTP1 {
-            if needingHTTP1.count >= Self.mostOrigins { needingHTTP1 = [] }
-            needingHTTP1.insert(exchange.request.origin)
+            if originsNeedingHTTP1.count >= Self.mostOrigins { originsNeedingHTTP1 = [] }
+            originsNeedingHTTP1.insert(exchange.request.origin)
         }
         if exchange.transfer.hasHead, heads.status == 417, !asksForHTTP1 {
             // It was about to send the request without its Expect, and kept nothing of the answer's body.

@@ -39,58 +39,71 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvert
     }
 }
 
-/// Which hosts are excepted from a proxy, for messages: libcurl decides by itself.
-enum ProxyExceptions {
-    /// Whether a host is among exceptions, which are lists such as `no_proxy` holds.
-    static func include(_ host: String, in exceptions: [String]) -> Bool {
-        let host = IPAddress.canonical(host)
-        return exceptions.contains { list in
-            list.split(whereSeparator: { $0 == "," || $0.isWhitespace }).contains { entry in
-                if entry == "*" { return true }
-                if let network = IPAddress.Network(String(entry)), let bytes = IPAddress.bytes(host) { return network.contains(bytes) }
-                let name = IPAddress.canonical(String(entry.drop { $0 == "*" || $0 == "." }))
-                return host == name || !name.isEmpty && host.hasSuffix(".\(name)") && !IPAddress.isVersion4(name)
-            }
-        }
-    }
-}
-
-/// The hosts that aren't reached through a proxy. What no host would match is refused: a call would go to the proxy that shouldn't.
-struct CurlProxyExceptions: Sendable {
-    /// The names, as libcurl takes them (CURLOPT_NOPROXY).
+/// The hosts that are reached without a proxy.
+struct ProxyExceptions: Sendable {
+    /// The names in the form that libcurl takes (CURLOPT_NOPROXY); `*` for all hosts.
     private var names = ""
-    /// The addresses and networks of them. libcurl compares addresses as texts, and networks as it can: an address has many spellings.
+    /// The same names, for comparisons.
+    private var hosts: [String] = []
+    /// The addresses and networks. libcurl compares addresses as texts, and not every version takes networks, but an address has many
+    /// spellings.
     private var networks: [IPAddress.Network] = []
 
-    /// Those of a proxy.
+    /// The exceptions of a proxy's configuration.
     ///
-    /// - Throws: ``TransportError`` with `badRequest`.
+    /// - Throws: ``TransportError`` with `badRequest` if an exception would match no host: calls that must not use the proxy would use it.
     init(of proxy: CurlTransport.Proxy) throws(TransportError) {
         guard case .url(_, let exceptions) = proxy else { return }
-        var hosts: [String] = []
+        var names: [String] = []
         for exception in exceptions {
-            // Commas and blanks part the entries of a list, which is what environments hold.
-            for entry in exception.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
-                // It means all hosts only where it stands alone.
+            for entry in Self.entries(of: exception) {
+                // libcurl takes this to mean all hosts only if there is no other entry.
                 if entry == "*" {
-                    (names, networks) = ("*", [])
+                    (self.names, networks) = ("*", [])
                     return
                 }
                 guard let host = Self.host(entry) ?? Self.network(entry) else { throw Self.unfit(entry, of: exception) }
-                if let network = IPAddress.Network(host) { networks.append(network) } else { hosts.append(host) }
+                if let network = IPAddress.Network(host) { networks.append(network) } else { names.append(host) }
             }
         }
-        names = hosts.joined(separator: ",")
+        self.names = names.joined(separator: ",")
+        hosts = names.map(IPAddress.canonical)
     }
 
-    /// What libcurl is told for a call to a host: that all are excepted where this one is.
+    /// The exceptions in the environment variable `no_proxy`, for messages: libcurl reads the variable itself. Entries that match no host
+    /// are ignored.
+    init(environment list: String) {
+        for entry in Self.entries(of: list) {
+            if entry == "*" { names = "*" }
+            if let network = IPAddress.Network(String(entry)) {
+                networks.append(network)
+            } else {
+                hosts.append(IPAddress.canonical(String(entry.drop { $0 == "*" || $0 == "." })))
+            }
+        }
+    }
+
+    /// Returns whether a host is reached without the proxy.
+    func contains(_ host: String) -> Bool {
+        if names == "*" { return true }
+        let host = IPAddress.canonical(host)
+        if let address = IPAddress.bytes(host), networks.contains(where: { $0.contains(address) }) { return true }
+        return hosts.contains { host == $0 || !$0.isEmpty && host.hasSuffix(".\($0)") }
+    }
+
+    /// Returns the exceptions to set for a call to a host: all hosts if an address or a network matches it.
     func text(forCallTo host: String) -> String {
         guard !networks.isEmpty, let address = IPAddress.bytes(host) else { return names }
         return networks.contains { $0.contains(address) } ? "*" : names
     }
 
-    /// Whether that depends on the host.
+    /// Whether that text depends on the host.
     var dependsOnHost: Bool { !networks.isEmpty }
+
+    /// The entries of a list such as `no_proxy` contains, separated by commas and blanks.
+    private static func entries(of list: String) -> [Substring] {
+        list.split { $0 == "," || $0.isWhitespace }
+    }
 
     /// A name, with or without `*.` or `.` before it and a dot behind, or an address, with or without brackets.
     private static func host(_ entry: Substring) -> String? {

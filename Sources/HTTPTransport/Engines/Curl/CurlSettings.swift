@@ -10,14 +10,11 @@ struct CurlSettings: Sendable {
     /// Who vouches for an https proxy, in PEM, where that isn't just the system.
     private let proxyAuthorities: [UInt8]?
     /// The hosts that aren't reached through the configuration's proxy.
-    private let proxyExceptions: CurlProxyExceptions
+    private let proxyExceptions: ProxyExceptions
     /// Whether the environment names proxies.
     private let hasEnvironmentProxies: Bool
     /// Where the keys of secure connections are written; `nil` for nowhere.
     private let keyLog: CurlKeyLog?
-
-    /// How long to stay awake for an answer that is expected in a moment, in nanoseconds.
-    let lingering: Int64
 
     /// Bytes that are read from a connection at once. libcurl asks for the memory anew for each exchange: for more than 64 kB the
     /// allocator tidies up each time.
@@ -27,14 +24,11 @@ struct CurlSettings: Sendable {
     ///
     /// - Throws: ``TransportError``: `badRequest` where nobody would be trusted, or the proxy can't be one; `unsupported` where the library
     ///   takes no authorities of one's own.
-    init(
-        library: CurlLibrary, configuration: CurlTransport.Configuration, lingering: Int64 = CurlLingering.longest
-    ) throws(TransportError) {
+    init(library: CurlLibrary, configuration: CurlTransport.Configuration) throws(TransportError) {
         self.library = library
         self.configuration = configuration
-        self.lingering = lingering
         try configuration.proxy.check()
-        proxyExceptions = try CurlProxyExceptions(of: configuration.proxy)
+        proxyExceptions = try ProxyExceptions(of: configuration.proxy)
         if let fault = Self.fault(ofSocket: configuration.unixSocket) { throw TransportError(.badRequest, fault) }
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
@@ -60,9 +54,9 @@ struct CurlSettings: Sendable {
     /// How many exchanges may wait for their heads at one time.
     var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
     /// How many of them may go to one origin.
-    var mostWaitingForHeadOfOne: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
+    var mostWaitingForHeadFromOne: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
     /// How many may wait for their turn to one origin; `nil` for no bound.
-    var mostWaitingForTurnOfOne: Int? { configuration.maximumWaitingExchangesPerOrigin.map { max(1, $0) } }
+    var mostQueuedForOne: Int? { configuration.maximumWaitingExchangesPerOrigin.map { max(1, $0) } }
 
     /// Sets them. What libcurl does by itself where nothing is set is undone here: see its defaults for each.
     ///
@@ -92,7 +86,7 @@ struct CurlSettings: Sendable {
         csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
         csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_2)
         // Where nothing tells that the connection stands, a proxy's head would pass for the server's.
-        if !library.tellsBeforeSending { csl_easy_set_long(easy, CSL_OPTION_SUPPRESS_CONNECT_HEADERS, 1) }
+        if !library.reportsConnections { csl_easy_set_long(easy, CSL_OPTION_SUPPRESS_CONNECT_HEADERS, 1) }
         if let path = configuration.unixSocket {
             try library.check(csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path), "Unix-domain sockets")
         }
@@ -101,7 +95,7 @@ struct CurlSettings: Sendable {
     }
 
     /// Lets one exchange go without the environment's proxies.
-    func passProxies(_ easy: OpaquePointer) {
+    func bypassProxies(_ easy: OpaquePointer) {
         csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
         csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, "")
     }
@@ -118,7 +112,7 @@ struct CurlSettings: Sendable {
         case .fromEnvironment where hasEnvironmentProxies: break
         case .fromEnvironment, .none:
             // Without the second option libcurl asks the environment for exceptions with each exchange.
-            passProxies(easy)
+            bypassProxies(easy)
         case .url(let url, _):
             try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions.text(forCallTo: ""))
@@ -132,7 +126,7 @@ struct CurlSettings: Sendable {
     }
 
     /// Whether the environment's proxies are passed by on the way to an origin: this machine is never reached through another one.
-    func passesProxies(to origin: Origin) -> Bool {
+    func bypassesProxies(to origin: Origin) -> Bool {
         guard hasEnvironmentProxies, case .fromEnvironment = configuration.proxy else { return false }
         return IPAddress.isLoopback(origin.host)
     }
@@ -151,11 +145,11 @@ struct CurlSettings: Sendable {
         guard configuration.unixSocket == nil else { return nil }
         switch configuration.proxy {
         case .fromEnvironment:
-            guard hasEnvironmentProxies, !passesProxies(to: origin), let name = Self.variable(for: origin) else { return nil }
+            guard hasEnvironmentProxies, !bypassesProxies(to: origin), let name = Self.variable(for: origin) else { return nil }
             return "from the environment (\(name))"
         case .none: return nil
-        case .url(_, let exceptions):
-            return ProxyExceptions.include(origin.host, in: exceptions) ? nil : "\(configuration.proxy)"
+        case .url:
+            return proxyExceptions.contains(origin.host) ? nil : "\(configuration.proxy)"
         }
     }
 
@@ -164,7 +158,7 @@ struct CurlSettings: Sendable {
     private static func variable(for origin: Origin) -> String? {
         let environment = ProcessInfo.processInfo.environment
         let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
-        guard !ProxyExceptions.include(origin.host, in: [exceptions]) else { return nil }
+        guard !ProxyExceptions(environment: exceptions).contains(origin.host) else { return nil }
         let names = (origin.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         return names.first { environment[$0]?.isEmpty == false }
     }
@@ -183,7 +177,7 @@ struct CurlSettings: Sendable {
     /// Whether a connection to an origin may be used by another exchange. A library that doesn't tell before it sends leaves no chance to look at
     /// a used connection, and may send a request twice over it.
     func keepsConnections(to origin: Origin) -> Bool {
-        guard library.tellsBeforeSending else { return false }
+        guard library.reportsConnections else { return false }
         return configuration.httpVersion != .http2WithPriorKnowledge || origin.scheme == "https" || library.keepsPlainHTTP2
     }
 

@@ -33,9 +33,7 @@ struct CurlTransfer {
     /// Whether the metrics were asked for when the head had come.
     var hasMetrics = false
     /// Whether the exchange waits for the end of the round, when its readers are told.
-    var isTouched = false
-    /// Whether the loop has stayed awake for its answer.
-    var hasLingered = false
+    var isToBeFlushed = false
     /// Whether libcurl was told to wait: for the reader, for the request's body.
     var waitsForReader = false
     var waitsForUpload = false

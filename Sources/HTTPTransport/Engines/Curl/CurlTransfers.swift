@@ -6,14 +6,14 @@ extension CurlLoop {
     private static let mostHandles = 128
 
     /// Whether libcurl tells when a connection stands.
-    var tellsBeforeSending: Bool { settings.library.tellsBeforeSending }
+    var reportsConnections: Bool { settings.library.reportsConnections }
 
     /// Does what the callers asked for.
     func handle(_ command: CurlEngine.Command) {
         switch command {
         case .start(let exchange):
             guard hasPlace(for: exchange) else {
-                return exchange.abandon(CurlFault.queueIsFull(of: exchange.request.host, settings.mostWaitingForTurnOfOne))
+                return exchange.abandon(CurlFault.queueIsFull(of: exchange.request.host, settings.mostQueuedForOne))
             }
             exchange.transfer.lane = lanes.append(exchange, to: exchange.request.origin)
             exchange.transfer.queued = now
@@ -58,7 +58,7 @@ extension CurlLoop {
 
     /// Whether there is a place for an exchange among those that wait for their turn.
     private func hasPlace(for exchange: CurlExchange) -> Bool {
-        guard let most = settings.mostWaitingForTurnOfOne else { return true }
+        guard let most = settings.mostQueuedForOne else { return true }
         let origin = exchange.request.origin
         guard lanes.areWaiting(most, to: origin, isWanted: { $0.isWanted }) else { return true }
         // Others that have come in this round may begin at once.
@@ -71,9 +71,9 @@ extension CurlLoop {
         guard !exchange.transfer.hasHead else { return }
         exchange.transfer.hasHead = true
         note(exchange)
-        waitsNoMore(exchange)
+        stopWaitingForHead(exchange)
         watch(exchange.deadlines.dueWhileReceiving(lastArrival: now))
-        touch(exchange)
+        flushLater(exchange)
     }
 
     /// The first answer over a connection tells what may come over it later.
@@ -93,14 +93,14 @@ extension CurlLoop {
     /// whose answer would pass for the server's.
     func mayConnect(_ exchange: CurlExchange) -> Bool {
         guard exchange.transfer.isConnected else { return true }
-        refusesResend(of: exchange)
+        refuseResend(of: exchange)
         return false
     }
 
     /// The connection stands, and the request is about to go out. libcurl asks again when it wants to send it a second time.
-    func mayGoOut(_ exchange: CurlExchange) -> Bool {
+    func maySend(_ exchange: CurlExchange) -> Bool {
         guard !exchange.transfer.isConnected else {
-            refusesResend(of: exchange)
+            refuseResend(of: exchange)
             return false
         }
         guard let handle = exchange.transfer.handle else { return false }
@@ -130,7 +130,7 @@ extension CurlLoop {
     }
 
     /// One fewer waits for its head.
-    private func waitsNoMore(_ exchange: CurlExchange) {
+    private func stopWaitingForHead(_ exchange: CurlExchange) {
         waitingForHead -= 1
         if let lane = exchange.transfer.lane { lanes.arrived(lane) }
     }
@@ -179,7 +179,7 @@ extension CurlLoop {
     }
 
     /// The connection that libcurl had chosen was stale: the exchange gets a new one.
-    private func beginAgain(_ exchange: CurlExchange) {
+    private func restart(_ exchange: CurlExchange) {
         guard let stale = exchange.transfer.handle else { return }
         guard exchange.isWanted, let handle = CurlHandle(driver) else {
             exchange.abandon(TransportError(.other, "There is no memory for another exchange."))
@@ -194,18 +194,18 @@ extension CurlLoop {
     }
 
     /// Whether an exchange has ended since its connection kept libcurl from returning.
-    private func wasCut(_ handle: CurlHandle) -> Bool {
+    private func wasDisconnected(_ handle: CurlHandle) -> Bool {
         let ports = [CSL_INFO_LOCAL_PORT, CSL_INFO_REMOTE_PORT].map { Int32(clamping: csl_easy_get_long(handle.easy, $0)) }
-        return csl_driver_has_cut(driver, ports[0], ports[1])
+        return csl_driver_has_disconnected(driver, ports[0], ports[1])
     }
 
     private func finish(_ exchange: CurlExchange, _ code: Int32) {
         guard let handle = exchange.transfer.handle else { return }
-        if exchange.transfer.isStale { return beginAgain(exchange) }
+        if exchange.transfer.isStale { return restart(exchange) }
         let result = settled(code, of: exchange, handle)
         exchange.transfer.endsWell = result == CSL_RESULT_OK && !exchange.transfer.isCut && exchange.transfer.heads.status < 300
         var error = exchange.transfer.fault
-        if result != 0, !exchange.transfer.isAnswered, wasCut(handle) {
+        if result != 0, !exchange.transfer.isAnswered, wasDisconnected(handle) {
             let isOfProxy = !exchange.transfer.isConnected && settings.proxyText(to: exchange.request.origin) != nil
             error = CurlFault.endless(exchange.request.host, isOfProxy: isOfProxy)
         }
@@ -255,7 +255,7 @@ extension CurlLoop {
         var isFit = exchange.transfer.endsWell
         if case .none = exchange.request.upload { isFit = true }
         if isFit, handles.count < Self.mostHandles { handles.append(handle) }
-        if !exchange.transfer.hasHead { waitsNoMore(exchange) }
+        if !exchange.transfer.hasHead { stopWaitingForHead(exchange) }
         exchange.transfer.handle = nil
         let index = exchange.transfer.index
         active.swapAt(index, active.count - 1)

@@ -24,9 +24,8 @@ public import Foundation
 ///   behind it, where the body goes silent for the idle time, or over HTTP/2 where the server takes nothing of it for 3 seconds.
 /// * Upload progress is told on the loop's thread, or on that of another call: a closure must return at once.
 ///
-/// One thread runs all exchanges of a transport, and takes no signals; on Linux, a request that finds it asleep goes out from the caller's
-/// own thread. Where answers come in a tenth of a millisecond, as from a server on the same machine, who waits for one stays awake for so
-/// long, if nothing else is under way: to fall asleep and be woken takes as long. The connections aren't inherited by child processes.
+/// One thread, with all signals blocked, runs all exchanges of a transport. On Linux, a request that finds this thread asleep is sent on the
+/// caller's thread. Child processes don't inherit the connections.
 public final class CurlTransport: Transport {
     /// The transport for the whole process; `nil` where libcurl can't be used: ``CurlLibrary/open()`` says why.
     public static var shared: CurlTransport? { try? attempt.get() }
@@ -75,7 +74,7 @@ public final class CurlTransport: Transport {
         capabilities.formUnion(CurlTrust.capabilities(of: library))
         if library.features.contains(.http2), settings.configuration.httpVersion != .http1 { capabilities.insert(.http2) }
         if library.features.contains(.ipv6) { capabilities.insert(.ipv6Literals) }
-        if library.tellsBeforeSending { capabilities.formUnion([.connectDeadlines, .proxyAuthentication]) }
+        if library.reportsConnections { capabilities.formUnion([.connectDeadlines, .proxyAuthentication]) }
         return capabilities
     }
 

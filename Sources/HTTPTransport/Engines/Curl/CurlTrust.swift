@@ -19,7 +19,7 @@ struct CurlTrust: Sendable {
             authorities = nil
             return
         }
-        guard policy.pins.isEmpty || (library.readsCertificateChains && library.tellsBeforeSending) else {
+        guard policy.pins.isEmpty || (library.readsCertificateChains && library.reportsConnections) else {
             throw TransportError(
                 .unsupported,
                 "Pins need libcurl 7.80 or later with OpenSSL, and this is \(library.version) with \(library.tls ?? "no TLS").")
@@ -32,7 +32,7 @@ struct CurlTrust: Sendable {
     static func capabilities(of library: CurlLibrary) -> TransportCapabilities {
         guard library.features.contains(.tls) else { return [] }
         var capabilities: TransportCapabilities = [.minimumTLSVersion]
-        if library.readsCertificateChains && library.tellsBeforeSending { capabilities.insert(.pinning) }
+        if library.readsCertificateChains && library.reportsConnections { capabilities.insert(.pinning) }
         if library.takesBlobs {
             capabilities.formUnion([.ownCertificateAuthorities, .clientCertificates, .clientCertificatesInPEM])
         }

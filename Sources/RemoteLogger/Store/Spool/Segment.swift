@@ -154,9 +154,9 @@ extension Segment {
     }
 
     /// Returns the records in the file, each once, without those dropped during the write. None count if other segments have all of them.
-    func frames(in bytes: ByteBuffer) -> FoundRecords {
+    func frames(in bytes: ByteBuffer) -> [Segment.Found] {
         bytes.withUnsafeBytes { bytes in
-            var found = FoundRecords()
+            var found: [Segment.Found] = []
             var scanner = SegmentScanner(bytes, from: min(bytes.count, SegmentHeader.size), salt: salt)
             while let frame = scanner.next() {
                 guard has(frame.position), frame.position > found.last?.frame.position ?? 0, !dropped.contains(frame.position),
@@ -203,7 +203,7 @@ struct ThinnedSegment: Sendable {
     /// The original segment.
     let segment: Segment
     private let source: ByteBuffer
-    private let records: FoundRecords
+    private let records: [Segment.Found]
     /// For each record, whether it is dropped.
     private let isDropped: [Bool]
     /// The bytes of the kept records.
@@ -215,7 +215,7 @@ struct ThinnedSegment: Sendable {
     ///   - source: the bytes of the segment file.
     ///   - records: the records in them.
     ///   - isDropped: for each record, whether it is dropped.
-    init(_ segment: Segment, _ source: ByteBuffer, _ records: FoundRecords, dropping isDropped: [Bool]) {
+    init(_ segment: Segment, _ source: ByteBuffer, _ records: [Segment.Found], dropping isDropped: [Bool]) {
         self.segment = segment
         self.source = source
         self.records = records

@@ -114,7 +114,7 @@ struct DestinationBeginning {
     let selection: RecordSelection?
     var acknowledged: RecordPosition
     /// The records of the segment that the cursor points into.
-    var straddled = FoundRecords()
+    var straddled: [Segment.Found] = []
     var judged: [SegmentName: Exclusions] = [:]
     var unjudged: Set<SegmentName> = []
 }
@@ -216,7 +216,7 @@ extension SpoolCore {
     /// Counts the records of a deleted segment file as lost for destinations that haven't read them.
     func noteMissing(_ name: SegmentName) {
         state.withLock { state in
-            state.recount(name, found: FoundRecords())
+            state.recount(name, found: [])
             state.segments.removeAll { $0.name == name }
         }
     }

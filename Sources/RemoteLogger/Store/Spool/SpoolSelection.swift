@@ -237,26 +237,6 @@ package struct RecordSelection: Sendable {
     }
 }
 
-/// The records found in a segment, in order. There may be thousands, and their memory must return to the system: see ``SystemPages``.
-struct FoundRecords: Sendable, RandomAccessCollection {
-    private static let stride = MemoryLayout<Segment.Found>.stride
-
-    private var memory = ByteBuffer()
-
-    let startIndex = 0
-    var endIndex: Int { memory.count / Self.stride }
-
-    subscript(index: Int) -> Segment.Found {
-        precondition(indices.contains(index))
-        return memory.withUnsafeBytes { $0.load(fromByteOffset: index * Self.stride, as: Segment.Found.self) }
-    }
-
-    mutating func append(_ found: Segment.Found) {
-        UnsafeMutableRawPointer(memory.room(Self.stride)).storeBytes(of: found, as: Segment.Found.self)
-        memory.advance(by: Self.stride)
-    }
-}
-
 /// A position in a segment file up to which everything has been read.
 struct ReadingMark: Sendable {
     let name: SegmentName

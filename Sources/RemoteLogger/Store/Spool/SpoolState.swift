@@ -150,7 +150,7 @@ struct SpoolState: Sendable {
 extension SpoolState {
     /// Compares the records found in a segment with the expected ones, and counts missing ones as lost for destinations that haven't read
     /// them.
-    mutating func recount(_ name: SegmentName, found: FoundRecords) {
+    mutating func recount(_ name: SegmentName, found: [Segment.Found]) {
         guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
         let segment = segments[index]
         var counts = LogLevel.allCases.map { _ in 0 }

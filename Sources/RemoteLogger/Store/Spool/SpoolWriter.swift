@@ -52,8 +52,7 @@ extension SpoolCore {
         report(.warning, "The log spool can't use its disk: \(fault). Records wait in memory, and the disk is retried.")
     }
 
-    /// The limits of one write: a sync takes about as long for many records as for few. An array of this size is still smaller than what
-    /// glibc's allocator maps from the system (see ``SystemPages``).
+    /// The limits of one write: a sync takes about as long for many records as for few.
     private static let piece = BufferLimits(records: 2_048, bytes: 1 << 20)
 
     /// Writes the records up to a position, piece by piece.

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPTransport
 
 /// Used connections of HTTP/1 that have something to read, or have ended, before they carry another request.
-@Suite(.enabled("libcurl can't be opened here, or tells nothing before it sends") { (try? CurlLibrary.open())?.tellsBeforeSending == true })
+@Suite(.enabled("libcurl can't be opened here, or tells nothing before it sends") { (try? CurlLibrary.open())?.reportsConnections == true })
 struct CurlStaleConnectionTests {
     /// What a server does after its answer, when nobody asks.
     enum Afterwards: Sendable {

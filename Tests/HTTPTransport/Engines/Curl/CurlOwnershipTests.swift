@@ -7,7 +7,7 @@ import WebServiceTesting
 
 /// Requests that find the loop asleep: where the system can do that, they go out from the caller's own thread.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
-struct CurlTurnTests {
+struct CurlOwnershipTests {
     private func transport() throws -> CurlTransport {
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .none

@@ -2,8 +2,8 @@ import Testing
 
 @testable import RemoteLogger
 
-@Suite struct FoundRecordsTests {
-    @Test(arguments: [0, 1, 10_000]) func `they are a collection like any other`(count: UInt64) {
+@Suite struct SegmentFramesTests {
+    @Test(arguments: [0, 1, 10_000]) func `the records of a file are found in order`(count: UInt64) {
         let sample = SegmentSample(salt: 7, positions: 1..<count + 1)
         let found = sample.segment.frames(in: sample.file)
         #expect(found.lazy.map(\.frame.position).elementsEqual(1..<count + 1))

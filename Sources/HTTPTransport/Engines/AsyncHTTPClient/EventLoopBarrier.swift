@@ -3,7 +3,7 @@ import Dispatch
 import NIOCore
 
 /// A wait until each event loop of a group has done what was handed to it before.
-final class EventLoopTurns: Sendable {
+final class EventLoopBarrier: Sendable {
     private struct State {
         var left = 0
         var waiter: CheckedContinuation<Void, Never>?
@@ -25,12 +25,12 @@ final class EventLoopTurns: Sendable {
                 return state.isOver
             }
             guard !isOver, !loops.isEmpty else { return isOver ? continuation.resume() : end() }
-            for loop in loops { loop.execute { self.tookTurn() } }
+            for loop in loops { loop.execute { self.passed() } }
             DispatchQueue.global().asyncAfter(deadline: .now() + Self.limit) { [weak self] in self?.end() }
         }
     }
 
-    private func tookTurn() {
+    private func passed() {
         let isLast = state.withLock { state in
             state.left -= 1
             return state.left == 0

@@ -7,20 +7,20 @@ import WebServiceTesting
 @testable import HTTPTransport
 
 #if os(Linux)
-/// A caller that has the loop's turn: when it may, and how long it stays awake for its answer.
+/// Callers that send their request on their own thread.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
-struct CurlCallerTurnTests {
-    /// An engine by itself, and a thread for its callers: one that is awake for long must not keep others from theirs.
+struct CurlCallerOwnershipTests {
+    /// An engine by itself, and a thread for its callers.
     private struct Engine {
         let engine: CurlEngine
         private let trust: CurlTrust
         private let callers: CurlTransport
 
-        init(lingering: Int64) throws {
+        init() throws {
             let library = try CurlLibrary.open()
             var configuration = CurlTransport.Configuration()
             configuration.proxy = .none
-            engine = try CurlEngine(try CurlSettings(library: library, configuration: configuration, lingering: lingering))
+            engine = try CurlEngine(try CurlSettings(library: library, configuration: configuration))
             trust = try CurlTrust(TrustPolicy(), library: library)
             callers = try CurlTransport(configuration: configuration)
         }
@@ -37,10 +37,10 @@ struct CurlCallerTurnTests {
         }
 
         /// Whether a caller would have the turn; it is given back at once.
-        func lets(_ exchange: CurlExchange) throws -> Bool {
+        func canAcquire(_ exchange: CurlExchange) throws -> Bool {
             let loop = try #require(engine.loop)
-            guard loop.lets(exchange) else { return false }
-            csl_driver_leave(loop.driver)
+            guard loop.acquire(for: exchange) else { return false }
+            csl_driver_release(loop.driver)
             return true
         }
 
@@ -48,31 +48,30 @@ struct CurlCallerTurnTests {
         func connect(to url: URL) async throws {
             _ = try await begin(try exchange(url)).value
             let plain = try exchange(url)
-            try await watched { while try !lets(plain) { try await Task.sleep(for: .milliseconds(1)) } }
+            try await watched { while try !canAcquire(plain) { try await Task.sleep(for: .milliseconds(1)) } }
         }
     }
 
     @Test func `a caller has the turn only where there is a connection, most likely, and nothing to be asked for`() async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
-        let engine = try Engine(lingering: 0)
+        let engine = try Engine()
         defer { engine.engine.close() }
         #expect(engine.engine.loop == nil)
         try await engine.connect(to: server.url)
-        #expect(try !engine.lets(engine.exchange(try #require(URL(string: "http://127.0.0.1:9/")))))
+        #expect(try !engine.canAcquire(engine.exchange(try #require(URL(string: "http://127.0.0.1:9/")))))
         var told = ServiceRequest(method: .post, url: server.url, body: RequestBody(Data(count: 10)))
-        #expect(try engine.lets(engine.exchange(told)))
+        #expect(try engine.canAcquire(engine.exchange(told)))
         told.uploadProgress = { _ in }
-        #expect(try !engine.lets(engine.exchange(told)))
-        #expect(try !engine.lets(engine.exchange(ServiceRequest(url: server.url), probe: TrustProbe())))
+        #expect(try !engine.canAcquire(engine.exchange(told)))
+        #expect(try !engine.canAcquire(engine.exchange(ServiceRequest(url: server.url), probe: TrustProbe())))
     }
 
-    @Test(arguments: [Int64(0), 1_000, 50_000_000])
-    func `the answer comes to a caller that is awake for it, or that has given up in time`(lingering: Int64) async throws {
+    @Test func `the loop receives the response to a request that its caller has sent`() async throws {
         let server = try LoopbackServer { routes in
             routes.get("/") { _ in .text("hello") }
             routes.get("/soon") { _ in .text("soon").delayed(by: .milliseconds(5)) }
         }
-        let engine = try Engine(lingering: lingering)
+        let engine = try Engine()
         defer { engine.engine.close() }
         for _ in 0..<8 {
             try await engine.connect(to: server.url)
