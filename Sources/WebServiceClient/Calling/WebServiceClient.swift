@@ -24,13 +24,10 @@ open class WebServiceClient: @unchecked Sendable {
         /// Counts changes, so that a state made from old settings is not kept.
         var generation = 0
         var state: ClientState?
-        /// The methods that were served by bare names of earlier profiles: a later one must fit them.
-        var calledByBareName: Set<String> = []
 
         /// Lets the next call make a state of what is set now.
         mutating func renew() {
             generation += 1
-            if let state { calledByBareName.formUnion(state.calledByBareName.prefix(1_000 - calledByBareName.count)) }
             state = nil
         }
     }
@@ -122,12 +119,6 @@ open class WebServiceClient: @unchecked Sendable {
                 return true
             }
         }
-    }
-
-    /// The methods that were served by bare names, those of this moment's profile included; a thousand at most.
-    var calledByBareName: [String] {
-        let (earlier, state) = mutable.withLock { ($0.calledByBareName, $0.state) }
-        return earlier.union(state?.calledByBareName ?? []).sorted()
     }
 
     /// The service root of the first profile that had one.
@@ -273,13 +264,15 @@ extension WebServiceClient {
         state.faults
     }
 
-    /// Lists the faults that this client would have with a profile, and hasn't without any: in the service root and the endpoints that the two
-    /// make together, in the origin of the profile's `BaseURL` where the program doesn't list it, and for methods that this client has called by bare names of a profile. Empty when the profile can be set. What the
-    /// transport can't do for an endpoint is no fault of the profile.
+    /// Lists the faults that this client would have with a profile, and doesn't have without any: in the service root, in the endpoints that
+    /// the profile and the class make together, and in the origin of the profile's `BaseURL` where the program doesn't list it. Empty if the
+    /// profile can be set.
+    ///
+    /// A bare name of the profile must fit the methods of that name in the class's table. A method that isn't in the table is checked when
+    /// it is called. What the transport can't do for an endpoint is no fault of the profile.
     public func verify(_ profile: ServiceProfile) -> [TableFault] {
         let known = Set(ClientState(self, configuration: configuration, profile: nil).faults)
-        let state = ClientState(
-            self, configuration: configuration, profile: profile, ownRoot: profileRoot, methods: calledByBareName)
+        let state = ClientState(self, configuration: configuration, profile: profile, ownRoot: profileRoot)
         return state.faults.filter {
             // Of all endpoints' common settings: one that the profile replaces may have had its own in their place.
             ($0.kind != .missingCapability || $0.key == nil) && !known.contains($0)
