@@ -14,18 +14,29 @@ public import WebServiceClient
 open class ODataClient: WebServiceClient, @unchecked Sendable {
     private struct Settings {
         var foreignLinks = ForeignLinkPolicy.refuse
-        var printer = QueryPrinter()
+        var printer = QueryPrinter() { didSet { calls = nil } }
         /// The types whose missing property list was reported.
         var noted: Set<ObjectIdentifier> = []
-        var longQueries = LongQueryPolicy.automatic
-        var types = TypeRegistry()
-        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-        var metadataLevel = MetadataLevel.minimal
-        var asksForIEEE754Compatible = false
+        var longQueries = LongQueryPolicy.automatic { didSet { calls = nil } }
+        var types = TypeRegistry() { didSet { calls = nil } }
+        var userInfo: [CodingUserInfoKey: any Sendable] = [:] { didSet { calls = nil } }
+        var metadataLevel = MetadataLevel.minimal { didSet { calls = nil } }
+        var asksForIEEE754Compatible = false { didSet { calls = nil } }
         var v2Bindings = V2BindingSpelling.deferred
         var maxPageSize: Int?
         var prefetchesPages = false
         var streamsPages = true
+        /// What calls have in common, from these settings; `nil` until the next call needs it.
+        var calls: CallSettings?
+
+        mutating func callSettings() -> CallSettings {
+            if let calls { return calls }
+            let made = CallSettings(
+                printer: printer, longQueries: longQueries, types: types, userInfo: userInfo, metadataLevel: metadataLevel,
+                asksForIEEE754Compatible: asksForIEEE754Compatible)
+            calls = made
+            return made
+        }
     }
 
     private let settings = Locked(Settings())
@@ -113,6 +124,9 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         get { settings.withLock { $0.streamsPages } }
         set { settings.withLock { $0.streamsPages = newValue } }
     }
+
+    /// What all calls have in common, by the settings as they are now.
+    var callSettings: CallSettings { settings.withLock { $0.callSettings() } }
 
     // MARK: Entities
 

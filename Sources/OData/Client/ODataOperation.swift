@@ -59,11 +59,13 @@ extension ODataClient {
 
     /// Returns the call to a printed URL, with a result type.
     func call(_ operation: ODataOperation, to target: String, for result: Any.Type = Void.self) -> ServiceCall {
-        guard let (path, options) = longQueries.posted(target, version: printer.version) else {
-            return prepared(http.request(encoded: target), operation, ResultPlace(target), for: result)
+        let settings = callSettings
+        guard let (path, options) = settings.longQueries.posted(target, version: settings.version) else {
+            return prepared(http.request(encoded: target), settings, operation, ResultPlace(target), for: result)
         }
-        let call = http.request(.post, encoded: path).body(Data(options.utf8)).header(.contentType, "text/plain")
-        return prepared(call.header("OData-Version", printer.version.rawValue), operation, .payload, for: result)
+        let call = http.request(.post, encoded: path).body(Data(options.utf8)).constantHeader(.contentType, "text/plain")
+        return prepared(
+            call.constantHeader("OData-Version", settings.version.rawValue), settings, operation, .payload, for: result)
     }
 
     /// Returns the call to a printed URL, with any method.
@@ -71,17 +73,17 @@ extension ODataClient {
         _ operation: ODataOperation, to target: String, method: ServiceRequest.Method, for result: Any.Type = Void.self,
         at place: ResultPlace? = nil
     ) -> ServiceCall {
-        prepared(http.request(method, encoded: target), operation, place ?? ResultPlace(target), for: result)
+        prepared(http.request(method, encoded: target), callSettings, operation, place ?? ResultPlace(target), for: result)
     }
 
     /// Returns the call to a link of the service.
     func call(_ operation: ODataOperation, link: URL, isForeign: Bool) -> ServiceCall {
         let place = ResultPlace(link.absoluteString)
-        guard isForeign else { return prepared(http.request(link: link), operation, place) }
+        guard isForeign else { return prepared(http.request(link: link), callSettings, operation, place) }
         // The request's headers are meant for its own service, not for another origin.
         var anonymous = operation
         anonymous.headers = HTTPFields(operation.headers.filter { $0.name == "Prefer" })
-        return prepared(http.request(outside: link), anonymous, place)
+        return prepared(http.request(outside: link), callSettings, anonymous, place)
     }
 
     /// Returns the call for a page, with the preferred page size.
@@ -104,46 +106,15 @@ extension ODataClient {
         }
     }
 
-    /// Returns the call with the settings of the client and the request.
+    /// Returns the call with the settings of the client and the request. It is named by the operation, so that calls which differ only in
+    /// their URLs are compiled once.
     private func prepared(
-        _ call: ServiceCall, _ operation: ODataOperation, _ place: ResultPlace, for result: Any.Type = Void.self
+        _ call: ServiceCall, _ settings: CallSettings, _ operation: ODataOperation, _ place: ResultPlace, for result: any Any.Type = Void.self
     ) -> ServiceCall {
-        var call = preferring(described(call, operation, place, for: result), operation.preferences)
+        var call = settings.applied(to: call.named(operation.route, route: operation.route), place, for: result)
+        call = preferring(call, operation.preferences)
         for field in operation.headers where field.name != "Prefer" { call = call.header(field.name, operation.headers[field.name]) }
         return call
-    }
-
-    private func described(
-        _ call: ServiceCall, _ operation: ODataOperation, _ place: ResultPlace, for result: Any.Type
-    ) -> ServiceCall {
-        let version = printer.version
-        let isCompatible = asksForIEEE754Compatible && version != .v2
-        var serializer = ODataSerializer(
-            format: PayloadFormat(version: version, isIEEE754Compatible: asksForIEEE754Compatible), types: types, userInfo: userInfo)
-        serializer.plainValues = place == .payload ? .inside : .whole
-        let serialization = serializer
-        serializer.format = PayloadFormat(accepting: version, isIEEE754Compatible: isCompatible)
-        let reading = serializer
-        var call = call.named(operation.route, route: operation.route).describing {
-            $0.serializer(serialization).decoding(with: reading)
-        }
-        if version == .v2 {
-            // A service root that supports several versions would answer the header of version 4 in version 4.
-            for (name, value) in EndpointDefaults.headers(of: version) { call = call.header(HTTPFields.Name(name), value) }
-            call = call.header("OData-MaxVersion", nil)
-        } else if version > .v4 {
-            call = call.header("OData-MaxVersion", version.rawValue)
-        }
-        switch place {
-        case .raw: return call.header(.accept, "*/*")
-        case .count: return call.header(.accept, "text/plain, */*;q=0.1")
-        case .payload: break
-        }
-        // A `Data` result may be a stream property, which has any media type.
-        let mayBeStream = version != .v2 && (result == Data.self || result == Data?.self)
-        guard mayBeStream || version != .v2 && metadataLevel != .minimal else { return call }
-        let type = "application/json;odata.metadata=\(metadataLevel.rawValue)" + (isCompatible ? ";IEEE754Compatible=true" : "")
-        return call.header(.accept, mayBeStream ? type + ", */*;q=0.1" : type)
     }
 
     /// Returns the service's root, the base of relative links: with a trailing slash and without a query.

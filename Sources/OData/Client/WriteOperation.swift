@@ -88,7 +88,7 @@ extension ODataClient {
         } else if let body = operation.body {
             call = call.body(body)
         } else {
-            call = call.describing { $0.withoutBody() }
+            call = call.withoutBody()
         }
         if operation.hasBody, printer.version != .v2 { call = call.header("OData-Version", printer.version.rawValue) }
         if let header = operation.condition.header(printer.version) { call = call.header(header.name, header.value) }

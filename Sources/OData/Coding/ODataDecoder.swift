@@ -44,8 +44,8 @@ public struct ODataDecoder: Sendable {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
-        // Pages need no tree. If reading one fails, decoding the tree reports the error.
-        if path.isEmpty, let page = type as? any PagePayload.Type, let value = try? page.read(data, by: self) as? Value { return value }
+        // Pages need no tree.
+        if path.isEmpty, let page = type as? any PagePayload.Type, let value = try page.read(data, by: self) as? Value { return value }
         return try decodeTree(type, from: data, at: path)
     }
 
@@ -53,7 +53,7 @@ public struct ODataDecoder: Sendable {
     func decodeTree<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
         let root: ODataValue
         do {
-            root = try PayloadScanner.value(of: data)
+            root = try ODataValue(json: data)
         } catch {
             // A service that fails midway can only break off its output and append the error.
             throw ODataErrorBody(inStream: data) ?? error

@@ -38,7 +38,7 @@ extension ODataErrorBody {
             self.init(error)
             return
         }
-        guard let object = try? PayloadScanner.value(of: body).object else { return nil }
+        guard let object = try? ODataValue(json: body).object else { return nil }
         self.init(in: object)
     }
 
@@ -62,10 +62,7 @@ extension ODataErrorBody {
             guard let place = end.range(of: Data("\"\(name)\"".utf8), options: .backwards) else { continue }
             var start = place.upperBound
             while start < end.endIndex, [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains(end[start]) { start += 1 }
-            guard let object = PayloadScanner.lastValue(in: body, from: start - body.startIndex)?.object, let error = ODataErrorBody(object)
-            else {
-                continue
-            }
+            guard let object = ODataValue(lastJSON: end[start...])?.object, let error = ODataErrorBody(object) else { continue }
             self = error
             return
         }

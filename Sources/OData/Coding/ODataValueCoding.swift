@@ -53,18 +53,38 @@ extension ODataValue: Codable {
 }
 
 extension ODataValue {
+    /// Parses a JSON text in UTF-8, with members in the payload's order and exact numbers. A leading byte order mark is skipped.
+    ///
+    /// - Throws: `DecodingError` with the problem and the byte's position: the errors of `JSONReader` and of ``init(_:)``.
+    init(json text: Data) throws {
+        let body = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text
+        self = try JSONReader().withNode(of: body) { try ODataValue($0) }
+    }
+
+    /// Parses the value that begins a text in UTF-8; returns `nil` if there is none, or anything but closing brackets follows it.
+    init?(lastJSON text: Data) {
+        guard let end = JSONReader.endOfValue(in: text) else { return nil }
+        let closers: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "]"), UInt8(ascii: "}")]
+        guard text[end...].allSatisfy({ closers.contains($0) }), let value = try? ODataValue(json: text[..<end]) else { return nil }
+        self = value
+    }
+
     /// Creates the tree of a value.
     ///
     /// - Throws: `DecodingError` if a number's exponent is beyond a billion, or an object has a name twice, spelled in two canonically
     ///   equivalent forms.
     init(_ node: JSONNode) throws {
+        if let value = node.integer {
+            self = .integer(value)
+            return
+        }
         switch node.content {
         case .null: self = .null
         case .boolean(let value): self = .boolean(value)
         case .string(let text): self = .string(text)
         case .number(let digits, let isWhole):
             guard let value = ODataValue(digits: digits, isWhole: isWhole) else {
-                throw Self.corrupted(node, "The number's exponent is beyond a billion.")
+                throw Self.corrupted(node, "The number's exponent is beyond a billion")
             }
             self = value
         case .array:
@@ -76,7 +96,7 @@ extension ODataValue {
             var object = DynamicEntity()
             try node.forEachMember { name, value in
                 guard object.append(name, try ODataValue(value)) else {
-                    throw Self.corrupted(node, "The name '\(name.prefix(60))' is in its object twice.")
+                    throw Self.corrupted(node, "The name '\(name.prefix(60))' is in its object twice")
                 }
             }
             self = .object(object)
@@ -85,7 +105,7 @@ extension ODataValue {
 
     /// Creates a value from the digits of a valid JSON number; returns `nil` if its exponent is beyond a billion.
     init?(digits: String, isWhole: Bool) {
-        // Keep the sign of minus zero for decoding as Double.
+        // Minus zero keeps its sign, for decoding as Double.
         if isWhole {
             self =
                 digits == "-0"
@@ -99,7 +119,7 @@ extension ODataValue {
     }
 
     private static func corrupted(_ node: JSONNode, _ text: String) -> DecodingError {
-        .dataCorrupted(.init(codingPath: node.decoder.codingPath, debugDescription: text))
+        .dataCorrupted(.init(codingPath: node.decoder.codingPath, debugDescription: "\(text) (byte \(node.offset))."))
     }
 }
 
@@ -238,11 +258,4 @@ extension KeyedEncodingContainer {
 
     /// Writes nothing: a stream is written by its link.
     public mutating func encodeIfPresent(_ value: EdmStream?, forKey key: Key) throws {}
-}
-
-extension ODataValue {
-    /// The reason why the value can't be written; `nil` if it can.
-    var refusal: PayloadRefusal? {
-        nesting.isCut ? PayloadRefusal(description: "The value nests more than \(PayloadScanner.depthLimit) levels deep.") : nil
-    }
 }

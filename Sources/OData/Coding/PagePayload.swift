@@ -2,26 +2,51 @@ public import Foundation
 
 /// A page, which is read entity by entity.
 protocol PagePayload {
-    static func read(_ data: Data, by decoder: ODataDecoder) throws -> Self
+    /// Reads a page; returns `nil` if only a tree of the whole payload shows which of two collections has the entities.
+    static func read(_ data: Data, by decoder: ODataDecoder) throws -> Self?
 }
 
 extension ODataPage: PagePayload {
-    static func read(_ data: Data, by decoder: ODataDecoder) throws -> ODataPage {
-        try read(data, by: decoder, inPiecesOf: PageReader<Entity>.pieceSize)
+    static func read(_ data: Data, by decoder: ODataDecoder) throws -> ODataPage? {
+        do {
+            return try read(data, by: decoder, inPiecesOf: PageReader<Entity>.pieceSize)
+        } catch {
+            if PageShape.Ambiguity.isCause(of: error) { return nil }
+            guard PageSource.isSyntaxError(error) else { throw error }
+            // A service that fails midway can only break off its output and append the error.
+            throw ODataErrorBody(inStream: data) ?? error
+        }
     }
 
+    /// Reads a page in pieces of one size. The payload is read to its end even if an entity can't be decoded: a fault of the text, or the
+    /// service's own error after the entities, is a better reason.
     fileprivate static func read(_ data: Data, by decoder: ODataDecoder, inPiecesOf size: Int) throws -> ODataPage {
         let reader = PageReader<Entity>(decoder, bound: data.count)
         var entities: [Entity] = []
+        var failure: (any Error)?
         var rest = data
         while true {
-            while let entity = try reader.next() { entities.append(entity) }
+            while failure == nil, let result = try reader.nextResult() {
+                switch result {
+                case .success(let entity): entities.append(entity)
+                case .failure(let error): failure = error
+                }
+            }
+            if failure != nil { while try reader.skip() {} }
             if reader.isAtEnd { break }
             let piece = rest.prefix(size)
             rest = rest.dropFirst(piece.count)
             if piece.isEmpty { try reader.finish() } else { try reader.feed(piece) }
         }
-        var page = try reader.page()
+        var page: ODataPage
+        do {
+            page = try reader.page()
+        } catch  where error is ODataErrorBody || PageShape.Ambiguity.isCause(of: error) {
+            throw error
+        } catch {
+            throw failure ?? error
+        }
+        if let failure { throw failure }
         page.entities = entities
         return page
     }
@@ -38,6 +63,15 @@ extension ODataPage: PagePayload {
 enum PageShape {
     /// V4's and V3's; V2's, with and without `d`; an array at the root.
     static let paths = [["value"], ["results"], ["d", "results"], ["d", "value"], ["d"], []]
+
+    /// The reason why a page can't be read entity by entity: it has two collections, and the first may not be the page's.
+    struct Ambiguity: Error {
+        /// Returns whether it is the cause of an error.
+        static func isCause(of error: any Error) -> Bool {
+            guard case .dataCorrupted(let context) = error as? DecodingError else { return false }
+            return context.underlyingError is Ambiguity
+        }
+    }
 
     /// Returns the expected location of the entities of a page.
     static func path(in root: ODataValue) -> [String] {

@@ -58,6 +58,15 @@ final class PageReader<Entity: Decodable & Sendable> {
         try advance(node: { try $0.decode(Entity.self) }, tree: { try PayloadDecoder($0, settings: settings).decode(Entity.self) })
     }
 
+    /// Returns the next entity or the error of decoding it, after which the page can be read further; `nil` as ``next()`` does.
+    ///
+    /// - Throws: the error of a text that can't be read further.
+    func nextResult() throws -> Result<Entity, any Error>? {
+        try advance(
+            node: { node in Result { try node.decode(Entity.self) } },
+            tree: { value in Result { try PayloadDecoder(value, settings: settings).decode(Entity.self) } })
+    }
+
     /// Skips the next entity; returns whether there was one.
     func skip() throws -> Bool { try advance(node: { _ in true }, tree: { _ in true }) ?? false }
 
@@ -87,24 +96,25 @@ final class PageReader<Entity: Decodable & Sendable> {
     private func readContext() {
         hasContext = true
         if parser.path?.first == "d" { settings.context.isBeforeVersion4 = true }
-        guard let known = try? PayloadScanner.value(of: parser.knownSurroundings()) else { return }
+        guard let known = try? ODataValue(json: parser.knownSurroundings()) else { return }
         settings.context.text = PageShape.context(of: known)
         if PageShape.isBeforeVersion4(known) { settings.context.isBeforeVersion4 = true }
     }
 
     /// Returns the page without its entities, once it is fully read.
     ///
-    /// - Throws: ``ODataErrorBody`` if the service sent an error after the entities or in their place.
+    /// - Throws: ``ODataErrorBody`` if the service sent an error after the entities or in their place; `DecodingError`, with the cause
+    ///   ``PageShape/Ambiguity`` if there are two collections.
     func page() throws -> ODataPage<Entity> {
         if let error = suspect?.object.flatMap({ ODataErrorBody(in: $0) }) { throw error }
-        let root = try PayloadScanner.value(of: parser.knownSurroundings())
+        let root = try ODataValue(json: parser.knownSurroundings())
         if let context = PageShape.context(of: root) { settings.context.text = context }
         let page = try decoder.decode(ODataPage<Entity>.self, from: root)
         if let path = parser.path, path != PageShape.path(in: root) {
             throw DecodingError.dataCorrupted(
                 .init(
-                    codingPath: [], debugDescription: "The payload has two collections of entities, one at \(path.joined(separator: ".")).")
-            )
+                    codingPath: [], debugDescription: "The payload has two collections of entities, one at \(path.joined(separator: ".")).",
+                    underlyingError: PageShape.Ambiguity()))
         }
         return page
     }

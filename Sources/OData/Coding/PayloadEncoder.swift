@@ -48,7 +48,7 @@ struct PayloadEncoder: Encoder {
     func encode(_ value: some Encodable) throws {
         // Stop the encoding of a value that nests without end.
         guard !node.isTooDeep else {
-            let text = "The value nests more than \(PayloadScanner.depthLimit) levels deep."
+            let text = "The value nests more than \(ODataValue.depthLimit) levels deep."
             throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: text))
         }
         guard let writable = value as? any PayloadWritable else {
@@ -139,13 +139,13 @@ final class PayloadNode {
     }
 
     /// Whether it exceeds the depth limit; its parent then doesn't keep it.
-    var isTooDeep: Bool { depth > PayloadScanner.depthLimit }
+    var isTooDeep: Bool { depth > ODataValue.depthLimit }
 
     /// Creates a child node; `isHeld` is false if it is too deep.
     private func inner() -> (node: PayloadNode, isHeld: Bool) {
-        let isHeld = depth < PayloadScanner.depthLimit
+        let isHeld = depth < ODataValue.depthLimit
         if !isHeld { isCut = true }
-        return (PayloadNode(depth: isHeld ? depth + 1 : PayloadScanner.depthLimit + 1), isHeld)
+        return (PayloadNode(depth: isHeld ? depth + 1 : ODataValue.depthLimit + 1), isHeld)
     }
 
     /// Creates the node of a member, replacing one of the same name.

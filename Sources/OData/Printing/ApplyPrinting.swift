@@ -73,11 +73,11 @@ extension QueryPrinter {
             text.syntax(",")
             try write(steps, to: &text, depth: depth + 1)
         case .nest(let items):
-            try write(items, to: &text, depth)
+            try write(items, of: step.name, to: &text, depth)
         case .addNested(let path, let items):
             try writePlain(path, for: "$apply", to: &text)
             text.syntax(",")
-            try write(items, to: &text, depth)
+            try write(items, of: step.name, to: &text, depth)
         case .join(let path, let name, let steps, _):
             try writePlain(path, for: "$apply", to: &text)
             try writeAlias(as: name, to: &text)
@@ -110,8 +110,10 @@ extension QueryPrinter {
         }
     }
 
-    private func write(_ items: [NestedTransformation], to text: inout QueryText, _ depth: Int) throws(ODataQueryError) {
-        guard !items.isEmpty else { throw .invalidOption("$apply", reason: "nest has no sequence") }
+    private func write(
+        _ items: [NestedTransformation], of name: String, to text: inout QueryText, _ depth: Int
+    ) throws(ODataQueryError) {
+        guard !items.isEmpty else { throw .invalidOption("$apply", reason: "\(name) has no sequence") }
         try writeList(items, to: &text) { item, text throws(ODataQueryError) in
             try write(item.steps, to: &text, depth: depth + 1)
             try writeAlias(as: item.name, to: &text)

@@ -110,9 +110,9 @@ public enum ODataLinkError: DescribedError, Sendable, Hashable {
     private var sentence: String {
         switch self {
         case .malformed(let link):
-            "The service's next link '\(SecretMask.text(ofURL: link))' isn't a URL."
+            "The service's link '\(SecretMask.text(ofURL: link))' isn't a URL."
         case .foreignOrigin(let origin, let service):
-            "The service's next link leads to \(origin), not to \(service): it isn't followed, since the other server would learn of the "
+            "The service's link leads to \(origin), not to \(service): it isn't followed, since the other server would learn of the "
                 + "query. If you trust it, set foreignLinks to followWithoutCredentials."
         case .loop(let link):
             "The service's next link \(SecretMask.text(ofURL: link)) leads to a page that was already read: following it would never end."

@@ -7,7 +7,8 @@ package enum NumberText {
         return value.description
     }
 
-    /// Checks that the text is `[-]digits[.digits]` with an optional exponent, and returns it.
+    /// Checks that a text is a number of the ABNF's `decimalValue`, and returns it as it is written: without a plus sign before its digits,
+    /// which the grammar of all versions allows and a URL would need to encode, and with a small `e`.
     static func checked(_ digits: String) throws(ODataQueryError) -> String {
         let bytes = Array(digits.utf8)
         var index = 0
@@ -29,7 +30,8 @@ package enum NumberText {
             isNumber = skipDigits()
         }
         guard isNumber, index == bytes.count else { throw .unsupportedLiteral("'\(digits)'", reason: "it isn't a number") }
-        return digits.utf8.contains(UInt8(ascii: "E")) ? digits.replacing("E", with: "e") : digits
+        let unsigned = bytes.first == UInt8(ascii: "+") ? String(digits.dropFirst()) : digits
+        return unsigned.utf8.contains(UInt8(ascii: "E")) ? unsigned.replacing("E", with: "e") : unsigned
     }
 
     static func floating(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> String {
@@ -53,14 +55,12 @@ extension NumberText {
             if let number = Double(text), number.isFinite, floating(number) == text { return .double(number) }
             return .number(text)
         }
-        return decimal(text) ?? .number(text)
+        return decimal(text)
     }
 
     /// Returns a decimal if it writes the same digits, otherwise a number.
-    package static func decimal(_ text: String) -> EdmValue? {
-        guard let number = Decimal(string: text), number.description == text else {
-            return .number(text)
-        }
+    package static func decimal(_ text: String) -> EdmValue {
+        guard let number = Decimal(string: text), number.description == text else { return .number(text) }
         return .decimal(number)
     }
 

@@ -1,4 +1,5 @@
 public import Foundation
+import WebServiceClient
 
 /// Any value of a JSON payload, for properties without a declared Swift type. Values nest at most 512 levels deep; see ``Elements``.
 public enum ODataValue: Sendable, Hashable {
@@ -141,6 +142,9 @@ extension ODataValue {
         .array(Elements(elements))
     }
 
+    /// The maximum nesting depth of arrays and objects, which is that of the JSON reader.
+    static let depthLimit = JSONReader.greatestDepth
+
     /// The replacement for an array that nests too deeply.
     static let cut = ODataValue.array(Elements(cut: ()))
 
@@ -155,9 +159,14 @@ extension ODataValue {
 
     /// The value if it can be nested in another one, otherwise its replacement.
     var bounded: ODataValue {
-        guard nesting.isTooDeep(for: Nesting.payloadLimit) else { return self }
+        guard nesting.isTooDeep(for: ODataValue.depthLimit) else { return self }
         if case .object = self { return .object(DynamicEntity(cut: ())) }
         return .cut
+    }
+
+    /// The reason why the value can't be written; `nil` if it can.
+    var refusal: PayloadRefusal? {
+        nesting.isCut ? PayloadRefusal(description: "The value nests more than \(ODataValue.depthLimit) levels deep.") : nil
     }
 }
 
@@ -167,7 +176,7 @@ extension Nesting {
         self.init()
         for index in list.indices {
             let inner = list[index].nesting
-            if inner.isTooDeep(for: Nesting.payloadLimit) { list[index] = list[index].bounded }
+            if inner.isTooDeep(for: ODataValue.depthLimit) { list[index] = list[index].bounded }
             add(list[index].nesting)
         }
     }
@@ -177,8 +186,6 @@ extension Nesting {
 struct Nesting: Sendable, Hashable {
     /// The most levels of a query's expressions, and of a spatial literal.
     static let queryLimit = 128
-    /// The most levels of a payload's values.
-    static let payloadLimit = 512
 
     /// The nesting of a value without contents.
     static let none = Nesting(height: 0, isCut: false)

@@ -27,18 +27,14 @@ final class ClientState: Sendable {
     /// The configuration's parsers, laid over the library's.
     private let parsers: SerializationRegistry
     private let endpoints: [String: ResolvedEndpoint]
-    /// The endpoints of bare names, by the methods that called them.
-    private let named = Locked<[String: ResolvedEndpoint]>([:])
-    /// More methods than a client can have. Beyond this, dynamic calls with labels made at run time are compiled each time.
-    private static let namedLimit = 1_000
+    /// The endpoints of bare names, by the methods that called them. The limit exceeds the number of methods of any client; only dynamic
+    /// calls with labels made at run time reach it.
+    private let named = EndpointCache<String>(limit: 1_000)
+    /// The endpoints of calls without a table, by their kinds.
+    private let kinds = EndpointCache<CallKind>(limit: 200)
 
-    /// - Parameters:
-    ///   - ownRoot: The service root of an earlier profile, used if neither client nor class has one.
-    ///   - methods: Keys of methods, in addition to the class's, that bare names of the profile must fit.
-    init(
-        _ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?, ownRoot: String = "",
-        methods: [String] = []
-    ) {
+    /// - Parameter ownRoot: The service root of an earlier profile, used if neither client nor class has one.
+    init(_ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?, ownRoot: String = "") {
         let type = type(of: client)
         let defaults = type.defaults
         self.client = ObjectIdentifier(client)
@@ -49,10 +45,8 @@ final class ClientState: Sendable {
         let rootTemplate = ServiceRoot.hasPlaceholders(rootText) ? rootText : nil
         self.rootTemplate = rootTemplate
         if let profile {
-            let own = type.endpoints.keys
-            table = CompiledTable(
-                type.endpoints.overlaid(byProfile: profile.endpoints), root: rootTemplate,
-                methods: own + methods.filter { !own.contains($0) })
+            let own = type.endpoints
+            table = CompiledTable(own.overlaid(byProfile: profile.endpoints), root: rootTemplate, methods: own.keys)
         } else {
             table = CompiledTable.of(type, root: rootTemplate, type.endpoints)
         }
@@ -91,20 +85,21 @@ final class ClientState: Sendable {
     func endpoint(for function: String) throws -> ResolvedEndpoint {
         if !faults.isEmpty { throw tableError(faults, call: identity(function)) }
         if let endpoint = endpoints[function] { return endpoint }
-        if let endpoint = named.withLock({ $0[function] }) { return endpoint }
-        if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
-            var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
-            if let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
+        guard table.hasBareNames else { throw unknown(function) }
+        return try named.endpoint(for: function) {
+            guard let (plan, faults) = table.plan(byBareNameOf: function) else { throw unknown(function) }
             guard faults.isEmpty else { throw tableError(faults, call: identity(function)) }
-            let endpoint = resolve(plan, isDeclared: true)
-            named.withLock { if $0.count < Self.namedLimit { $0[function] = endpoint } }
-            return endpoint
+            return resolve(plan, isDeclared: true)
         }
-        throw unknown(function)
     }
 
-    /// The methods called by bare names.
-    var calledByBareName: Set<String> { named.withLock { Set($0.keys) } }
+    /// The endpoint of calls without a table, by their kind.
+    func endpoint(of kind: CallKind, _ compile: () throws -> ResolvedEndpoint) rethrows -> ResolvedEndpoint {
+        try kinds.endpoint(for: kind, compile)
+    }
+
+    /// The number of kinds of calls that are compiled and kept.
+    var compiledKinds: Int { kinds.count }
 
     /// Resolves a plan over this client's settings.
     ///

@@ -29,6 +29,8 @@ public struct ServiceCall: Sendable {
     /// The call's name in errors and metrics, used if method and route identify it poorly.
     var key: String?
     var route: String?
+    /// The settings of the descriptor, if they are shared: such a call is compiled with others of its kind.
+    private(set) var shared: SharedCallSettings?
 
     init(client: WebServiceClient, descriptor: EndpointDescriptor, arguments: [(any Sendable)?] = []) {
         self.client = client
@@ -109,7 +111,10 @@ public struct ServiceCall: Sendable {
     ///
     ///     client.http.get("/report").describing { $0.decoding(at: "rows").retry(RetryPolicy()) }
     public func describing(_ change: (EndpointDescriptor) -> EndpointDescriptor) -> ServiceCall {
-        with { $0.descriptor = change($0.descriptor) }
+        with {
+            $0.descriptor = change($0.descriptor)
+            $0.shared = nil
+        }
     }
 
     /// Sets the statuses that count as success.
@@ -138,6 +143,25 @@ public struct ServiceCall: Sendable {
             $0.key = key
             $0.route = route
         }
+    }
+
+    /// Gives the call settings that it shares with others, in place of its own. Calls with the same settings and the same form are compiled
+    /// once; a later ``describing(_:)`` ends that.
+    package func sharing(_ settings: SharedCallSettings) -> ServiceCall {
+        with {
+            $0.descriptor.settings = settings.settings
+            $0.shared = settings
+        }
+    }
+
+    /// Sets a header to a text that isn't an argument, and so is compiled with the call. It must not contain placeholders.
+    package func constantHeader(_ name: HTTPFields.Name, _ value: String) -> ServiceCall {
+        with { $0.descriptor = $0.descriptor.header(name, value) }
+    }
+
+    /// Sends no body, whatever the method.
+    package func withoutBody() -> ServiceCall {
+        with { $0.descriptor = $0.descriptor.withoutBody() }
     }
 
     // MARK: Results
@@ -191,6 +215,19 @@ public struct ServiceCall: Sendable {
     private func dispatcher() throws -> Dispatcher {
         let state = client.state
         if !state.faults.isEmpty { throw state.tableError(state.faults, call: identity(in: state)) }
+        let endpoint =
+            if let shared {
+                try state.endpoint(of: CallKind(self, shared)) { try compiled(for: state, isKept: true) }
+            } else {
+                try compiled(for: state, isKept: false)
+            }
+        return Dispatcher(state: state, endpoint: endpoint, options: options)
+    }
+
+    /// The call's endpoint.
+    ///
+    /// - Parameter isKept: whether there will be more calls of it.
+    private func compiled(for state: ClientState, isKept: Bool) throws -> ResolvedEndpoint {
         let name = MethodName(baseName: "call", labels: arguments.indices.map { labels[$0] ?? "_" })
         let root = try root(of: state, for: name)
         var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
@@ -202,7 +239,7 @@ public struct ServiceCall: Sendable {
             let call = identity(in: state)
             throw state.tableError(faults.map { $0.under(call.key) }, call: call, isOwn: true)
         }
-        return Dispatcher(state: state, endpoint: state.resolve(plan), options: options)
+        return state.resolve(plan, isDeclared: isKept)
     }
 
     private var label: String { key ?? "\(descriptor.method) \(descriptor.route.text)" }

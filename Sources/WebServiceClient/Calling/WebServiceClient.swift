@@ -24,13 +24,10 @@ open class WebServiceClient: @unchecked Sendable {
         /// Counts changes, so that a state made from old settings isn't stored.
         var generation = 0
         var state: ClientState?
-        /// The methods called by bare names of earlier profiles. A later profile must fit them.
-        var calledByBareName: Set<String> = []
 
         /// Discards the state, so that the next call makes one from the current settings.
         mutating func renew() {
             generation += 1
-            if let state { calledByBareName.formUnion(state.calledByBareName.prefix(1_000 - calledByBareName.count)) }
             state = nil
         }
     }
@@ -122,12 +119,6 @@ open class WebServiceClient: @unchecked Sendable {
                 return true
             }
         }
-    }
-
-    /// The methods called by bare names, including those of the current profile; at most 1,000.
-    var calledByBareName: [String] {
-        let (earlier, state) = mutable.withLock { ($0.calledByBareName, $0.state) }
-        return earlier.union(state?.calledByBareName ?? []).sorted()
     }
 
     /// The service root of the first profile that has one.
@@ -275,13 +266,14 @@ extension WebServiceClient {
     }
 
     /// Lists the faults that this client would have with a profile and doesn't have without one. It checks the service root and the
-    /// endpoints that profile and class form together, the origin of the profile's `BaseURL` if the program doesn't list it, and the
-    /// methods that this client has called by bare names of a profile. Empty if the profile can be set. Missing capabilities of the
-    /// transport for an endpoint don't count as faults of the profile.
+    /// endpoints that profile and class form together, and the origin of the profile's `BaseURL` if the program doesn't list it. Empty if the
+    /// profile can be set.
+    ///
+    /// A bare name of the profile must fit the methods of that name in the class's table. A method that isn't in the table is checked when
+    /// it is called. Missing capabilities of the transport for an endpoint don't count as faults of the profile.
     public func verify(_ profile: ServiceProfile) -> [TableFault] {
         let known = Set(ClientState(self, configuration: configuration, profile: nil).faults)
-        let state = ClientState(
-            self, configuration: configuration, profile: profile, ownRoot: profileRoot, methods: calledByBareName)
+        let state = ClientState(self, configuration: configuration, profile: profile, ownRoot: profileRoot)
         return state.faults.filter {
             // Capabilities count for the settings common to all endpoints only: a replaced endpoint may have had its own.
             ($0.kind != .missingCapability || $0.key == nil) && !known.contains($0)

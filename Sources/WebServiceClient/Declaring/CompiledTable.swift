@@ -2,8 +2,11 @@
 final class CompiledTable: Sendable {
     /// The plans by the text of their keys.
     let plans: [String: EndpointPlan]
-    /// The descriptors of profiles with bare names, which apply to every method of that base name; compiled when a method calls.
-    let bareNames: [String: EndpointDescriptor]
+    /// The descriptors of profiles with bare names, which apply to every method of that base name. They are compiled for each method that
+    /// calls, since only the method has labels.
+    private let bareNames: [String: EndpointDescriptor]
+    /// The service root if it has placeholders, else `nil`.
+    private let root: String?
     /// The keys in table order, for messages and descriptions.
     let keys: [String]
     let faults: [TableFault]
@@ -12,7 +15,7 @@ final class CompiledTable: Sendable {
     ///
     /// - Parameters:
     ///   - root: The service root if it has placeholders, else `nil`.
-    ///   - methods: The keys of known methods, which bare names must fit.
+    ///   - methods: The keys of the class's methods, which bare names of a profile must fit.
     init(_ table: EndpointTable, root: String?, methods: [String] = []) {
         var plans: [String: EndpointPlan] = [:]
         var bareNames: [String: EndpointDescriptor] = [:]
@@ -40,18 +43,35 @@ final class CompiledTable: Sendable {
                 faults.append(TableFault(kind: .malformedKey, key: entry.key, problem: "the key \(error.problem)", fix: fix))
             }
         }
-        for key in methods {
-            guard let name = try? MethodName(key), let descriptor = bareNames[name.baseName], plans[name.description] == nil else {
-                continue
-            }
-            let (_, found) = EndpointCompiler.compile(descriptor, for: name, root: root)
-            faults += found
-            if let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
-        }
         self.plans = plans
         self.bareNames = bareNames
-        self.faults = faults
+        self.root = root
         keys = table.keys
+        for key in methods where plans[key] == nil {
+            faults += Self.plan(byBareNameOf: key, bareNames, root: root)?.faults ?? []
+        }
+        self.faults = faults
+    }
+
+    /// Whether a profile has bare names.
+    var hasBareNames: Bool { !bareNames.isEmpty }
+
+    /// Returns the plan and the faults of a method that a bare name applies to; `nil` if there is none.
+    func plan(byBareNameOf function: String) -> (plan: EndpointPlan, faults: [TableFault])? {
+        Self.plan(byBareNameOf: function, bareNames, root: root)
+    }
+
+    private static func plan(
+        byBareNameOf function: String, _ bareNames: [String: EndpointDescriptor], root: String?
+    ) -> (plan: EndpointPlan, faults: [TableFault])? {
+        guard let name = try? MethodName(function), let descriptor = bareNames[name.baseName] else { return nil }
+        let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
+        return (plan, faults + [ReservedKeys.fault(of: name)].compactMap(\.self))
+    }
+
+    /// The settings of each endpoint, in table order.
+    var settings: [(key: String, settings: EndpointSettings)] {
+        keys.compactMap { key in (plans[key]?.settings ?? bareNames[key]?.settings).map { (key, $0) } }
     }
 
     /// The key of a compiled table: each class is compiled once, and again for each root with placeholders.

@@ -337,10 +337,10 @@ struct ArgumentNames: Sendable, Hashable {
 /// Finds endpoints that require capabilities that a transport lacks. It fails closed: such a client makes no calls.
 enum CapabilityCheck {
     static func faults(table: CompiledTable, settings: EndpointSettings, capabilities: TransportCapabilities) -> [TableFault] {
-        let own = table.keys.compactMap { key in (table.plans[key]?.settings ?? table.bareNames[key]?.settings).map { (key, $0) } }
+        let own = table.settings
         var common = settings
         // A setting that every endpoint replaces has no effect.
-        if !own.isEmpty, own.allSatisfy({ $0.1.timeouts != nil }) { common.timeouts = nil }
+        if !own.isEmpty, own.allSatisfy({ $0.settings.timeouts != nil }) { common.timeouts = nil }
         return faults(common, key: nil, capabilities: capabilities)
             + own.flatMap { key, settings in faults(settings, key: key, capabilities: capabilities) }
     }

@@ -16,7 +16,7 @@ public struct EndpointDescriptor: Sendable {
         }
     }
 
-    enum QueryPart: Sendable {
+    enum QueryPart: Sendable, Hashable {
         /// A pair whose value is a template.
         case template(name: String, value: String)
         /// One or several pairs from an argument.
@@ -25,13 +25,13 @@ public struct EndpointDescriptor: Sendable {
         case reflected(EndpointArgument)
     }
 
-    enum HeaderPart: Sendable {
+    enum HeaderPart: Sendable, Hashable {
         case template(HTTPFields.Name, String)
         /// The fields of an argument, one header each.
         case reflected(EndpointArgument)
     }
 
-    enum BodyPart: Sendable {
+    enum BodyPart: Sendable, Hashable {
         /// The only unused argument, for methods that usually have a body.
         case implicit
         case argument(EndpointArgument)
@@ -131,6 +131,12 @@ extension EndpointDescriptor {
         var copy = self
         change(&copy)
         return copy
+    }
+
+    /// Returns whether another descriptor is the same except for its settings, which can't be compared.
+    func differsOnlyInSettings(from other: EndpointDescriptor) -> Bool {
+        method == other.method && route == other.route && headers == other.headers && query == other.query && body == other.body
+            && allowsBody == other.allowsBody && root == other.root && cacheIdentifier == other.cacheIdentifier && ignored == other.ignored
     }
 
     // MARK: Request

@@ -13,6 +13,11 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
         let descriptor: EndpointDescriptor
         /// Whether the key is a bare name, which applies to every method with that base name, as in profiles.
         var isBareName = false
+
+        /// Returns whether the entry replaces another one: it has the same key, or a bare name that applies to the other's method.
+        func replaces(_ other: Entry) -> Bool {
+            key == other.key || isBareName && other.key.prefix { $0 != "(" } == key
+        }
     }
 
     let entries: [Entry]
@@ -29,20 +34,14 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
     /// Returns this table overridden by another: for keys in both, the other's descriptor applies. A subclass of a subclass writes
     /// `super.endpoints.overlaid(by: […])`.
     public func overlaid(by other: EndpointTable) -> EndpointTable {
-        let replaced = Set(other.entries.map(\.key))
-        let replacedNames = Set(other.entries.filter(\.isBareName).map(\.key))
-        let kept = entries.filter { entry in
-            // A bare name of a profile applies to every method with that name, so it replaces them all.
-            !replaced.contains(entry.key) && !replacedNames.contains(String(entry.key.prefix { $0 != "(" }))
-        }
-        return EndpointTable(entries: kept + other.entries)
+        EndpointTable(entries: entries.filter { entry in !other.entries.contains { $0.replaces(entry) } } + other.entries)
     }
 
     /// Returns this table overridden by a profile's. The replaced endpoints' required capabilities and trust policies stay in effect,
     /// since a file or the network must not be able to remove them.
     func overlaid(byProfile profile: EndpointTable) -> EndpointTable {
         let overlaying = profile.entries.map { entry in
-            let replaced = entries.filter { $0.key == entry.key || entry.isBareName && $0.key.prefix { $0 != "(" } == entry.key }
+            let replaced = entries.filter { entry.replaces($0) }
             let required = replaced.reduce(into: TransportCapabilities()) { $0.formUnion($1.descriptor.settings.capabilities) }
             var descriptor = entry.descriptor.requiring(required)
             descriptor.settings.trust = replaced.last { $0.descriptor.settings.trust != nil }?.descriptor.settings.trust

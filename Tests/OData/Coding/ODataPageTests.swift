@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WebServiceClient
 
 @testable import OData
 
@@ -42,6 +43,33 @@ import Testing
             try page(#"{"value":[{"id":1}],"error":{"code":"E1","message":"cut short"}}"#)
         }
         #expect(error?.code == "E1")
+    }
+
+    @Test func `a wrong entity is an error with its place`() throws {
+        for (json, place) in [
+            (#"{"value":[{"id":1},{"id":"seven"}]}"#, ["value", "1", "id"]), (#"{"d":{"results":[{"id":1},{"id":null}]}}"#, ["d", "results", "1", "id"]),
+            (#"[{"id":1.5}]"#, ["0", "id"]),
+        ] {
+            let error = #expect(throws: DecodingError.self) { try page(json, of: Item.self) }
+            let path =
+                switch error {
+                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context), .dataCorrupted(let context):
+                    context.codingPath
+                default: [any CodingKey]()
+                }
+            #expect(path.map { $0.intValue.map(String.init) ?? $0.stringValue } == place, "\(String(describing: error))")
+        }
+    }
+
+    @Test func `after a wrong entity the rest of the page is still read, for a better reason`() throws {
+        #expect(throws: ODataErrorBody.self) { try page(#"{"value":[{"id":"x"}],"error":{"code":"E1","message":"m"}}"#, of: Item.self) }
+        #expect(throws: ODataErrorBody.self) { try page(#"{"value":[{"id":"x"},{"error":{"code":"E1","message":"m"}}]}"#, of: Item.self) }
+        #expect(throws: ODataErrorBody.self) { try page(#"{"value":[{"id":"x"},{"error":{"code":"E1","message":"m"}}"#, of: Item.self) }
+        let error = #expect(throws: DecodingError.self) { try page(#"{"value":[{"id":"x"},{"id":2]}"#, of: Item.self) }
+        guard case .dataCorrupted(let context) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        #expect(context.underlyingError is JSONSyntaxError)
+        // The first of two collections isn't the page's.
+        #expect(try page(#"{"results":[{"id":"x"}],"value":[{"id":2}]}"#, of: Item.self).entities == [Item(id: 2)])
     }
 
     @Test func `the next link of version 2 may be an object`() throws {

@@ -23,6 +23,7 @@ import Testing
         #expect(try text(Float.nan) == "NaN")
         #expect(try text(Float(0.1)) == "0.1")
         #expect(try text(EdmValue.number("-12345678901234567890.1234567890")) == "-12345678901234567890.1234567890")
+        #expect(try text(EdmValue.number("+1.50")) == "1.50")
         #expect(try text(UUID(uuidString: "01234567-89AB-CDEF-0123-456789ABCDEF")) == "01234567-89ab-cdef-0123-456789abcdef")
         #expect(try text(Data([0xFB, 0xFF, 0x01, 0x02])) == "binary'-_8BAg'")
         #expect(try text(Data()) == "binary''")

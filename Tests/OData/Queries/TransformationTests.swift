@@ -37,6 +37,16 @@ import Testing
         }
     }
 
+    @Test func `an empty list of sequences is an error that names its transformation`() {
+        for (step, name) in [(Transformation.nest([]), "nest"), (.addNested(QueryPath("Items"), []), "addnested")] {
+            var query = ODataQuery(ResourcePath("A"))
+            query.options.apply = [step]
+            #expect(throws: ODataQueryError.invalidOption("$apply", reason: "\(name) has no sequence")) {
+                try QueryPrinter(version: .v401).text(of: query)
+            }
+        }
+    }
+
     @Test func `what is deep, but not too deep, is printed`() throws {
         for step in Self.steps {
             var query = ODataQuery(ResourcePath("A"))

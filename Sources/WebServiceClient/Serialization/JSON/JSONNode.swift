@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A value in a text with its surroundings, as a ``JSONDialect`` sees it.
+/// A value in a text with its surroundings, for a ``JSONDialect`` and for modules that build trees of their own.
 ///
 /// Like a decoder, it is valid only within the call that receives it.
 package struct JSONNode {
@@ -48,6 +48,19 @@ package struct JSONNode {
     package var isArray: Bool { document.word(place.index).kind == .array }
     package var isObject: Bool { document.word(place.index).kind == .object }
     package var isNull: Bool { document.isNull(place) }
+
+    /// The number, if it is written without fraction and exponent and an `Int64` can represent it. Minus zero has no such representation.
+    package var integer: Int64? {
+        let word = document.word(place.index)
+        guard word.kind == .integer else { return nil }
+        let bytes = document.bytes(word)
+        if bytes.pointee == UInt8(ascii: "-"), word.length == 2, bytes[1] == UInt8(ascii: "0") { return nil }
+        return JSONNumber.integer(bytes, word.length)
+    }
+
+    /// The number of bytes before the value in the text or, if that is read in pieces, in the part that is in memory. For a string, this is
+    /// the first byte after its quotation mark.
+    package var offset: Int { document.word(place.index).offset }
 
     /// The exact number; `nil` if the value isn't a number or a `Decimal` can't represent it.
     package var decimal: Decimal? {

@@ -82,6 +82,20 @@ public struct JSONReader: Sendable {
         }
     }
 
+    /// Reads a text in UTF-8 without a byte order mark, and passes its value to a closure.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` with a ``JSONSyntaxError``, and the closure's errors.
+    package func withNode<Value>(of text: Data, _ body: (JSONNode) throws -> Value) throws -> Value {
+        try JSONDocument.withDocument(text, self) { try body(JSONNode($0, .root)) }
+    }
+
+    /// Returns the index after the value that begins a text, which isn't checked; `nil` if the text ends before the value does.
+    package static func endOfValue(in text: Data) -> Data.Index? {
+        var end = JSONValueEnd()
+        let length = text.withUnsafeBytes { end.feed($0.bindMemory(to: UInt8.self)) }
+        return length.map { text.startIndex + $0 }
+    }
+
     var boundedDepth: Int { min(max(depthLimit, 1), Self.greatestDepth) }
     var boundedSize: Int { min(max(sizeLimit, 0), Self.largestSize) }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import OData
 
-@Suite struct PayloadScannerTests {
-    private func value(_ text: String) throws -> ODataValue { try PayloadScanner.value(of: Data(text.utf8)) }
+@Suite struct ODataValueParsingTests {
+    private func value(_ text: String) throws -> ODataValue { try ODataValue(json: Data(text.utf8)) }
 
     @Test(arguments: [
         "", " ", "{", "[", "[1,]", #"{"a":1,}"#, #"{"a":1"a"}"#, #"{"a":1,"a":2}"#, #"{"a" 1}"#, "{1:2}", "nul", "truee", "01", "-", "1.",
@@ -16,12 +16,12 @@ import Testing
     ])
     func `what isn't JSON is an error that says where`(text: String) {
         let error = #expect(throws: DecodingError.self) { try value(text) }
-        #expect("\(String(describing: error))".contains("at byte"))
+        #expect("\(String(describing: error))".contains("byte "))
     }
 
     @Test func `bytes that aren't UTF-8 are an error`() {
-        #expect(throws: DecodingError.self) { try PayloadScanner.value(of: Data([0x22, 0xFF, 0x22])) }
-        #expect(throws: DecodingError.self) { try PayloadScanner.value(of: Data([0x22, 0xC0, 0x80, 0x22])) }
+        #expect(throws: DecodingError.self) { try ODataValue(json: Data([0x22, 0xFF, 0x22])) }
+        #expect(throws: DecodingError.self) { try ODataValue(json: Data([0x22, 0xC0, 0x80, 0x22])) }
     }
 
     @Test func `members keep their order, numbers their digits`() throws {
@@ -36,16 +36,33 @@ import Testing
     }
 
     @Test func `nesting is bounded, in both directions`() throws {
-        let limit = PayloadScanner.depthLimit
+        let limit = ODataValue.depthLimit
         let deepest = String(repeating: "[", count: limit) + String(repeating: "]", count: limit)
         #expect(try PayloadWriter.data(value(deepest)) == Data(deepest.utf8))
         for text in ["[" + deepest + "]", String(repeating: "[", count: 1_000_000), String(repeating: #"{"a":"#, count: 10_000)] {
             let error = #expect(throws: DecodingError.self) { try value(text) }
-            #expect("\(String(describing: error))".contains("levels deep"))
+            #expect("\(String(describing: error))".contains("containers deep"))
         }
         var nested = ODataValue.null
         for _ in 0..<(limit + 2) { nested = .array([nested]) }
         #expect(throws: EncodingError.self) { try ODataEncoder().encode(nested) }
+    }
+
+    @Test func `errors tell the place`() throws {
+        let cases = [(#"{"a":1,"a":2}"#, "byte 7"), ("[1,\n02]", "line 2, column 2, byte 5"), (#"{"n":[1,1e99999999999]}"#, "byte 8")]
+        for (text, place) in cases {
+            let error = #expect(throws: DecodingError.self) { try value(text) }
+            #expect("\(String(describing: error))".contains(place), "\(text)")
+        }
+    }
+
+    @Test func `an error that ends a broken payload is found, and only there`() throws {
+        let error = #"{"error":{"code":"5","message":"a \"b\" ]}"}}"#
+        let found = try #require(ODataErrorBody(inStream: Data((#"{"value":[{"Id":1,"Na"# + error + "]}\n").utf8)))
+        #expect(found.code == "5" && found.message == #"a "b" ]}"#)
+        for rest in [error.dropLast(4) + "", error + ",1", error + "x"] {
+            #expect(ODataErrorBody(inStream: Data((#"{"value":["# + rest).utf8)) == nil, "\(rest)")
+        }
     }
 
     @Test func `a page cut short at any byte is an error, never a short result`() throws {

@@ -1,0 +1,50 @@
+import Foundation
+import OData
+import WebServiceClient
+
+/// One kind of call.
+struct Workload: Sendable {
+    let name: String
+    let title: String
+    /// The number of calls in a round.
+    let repetitions: Int
+    let run: @Sendable () async throws -> Void
+
+    static let entitiesPerPage = 50_000
+
+    static var all: [Workload] {
+        let entity = StubTransport(body: Payload.entity)
+        let declared = DeclaredService(serviceRoot: "https://example.com/odata") { $0.transport = entity }
+        let client = ODataClient(serviceRoot: "https://example.com/odata") { $0.transport = entity }
+        let request = FetchRequest<Product>().key(7)
+        let product = Product(id: 7, name: "Bread", price: 2.5, rating: 4, isDiscontinued: false, category: "Food")
+        let good = Payload.page(of: entitiesPerPage, last: "\(entitiesPerPage)")
+        let wrong = Payload.page(of: entitiesPerPage, last: #""seven""#)
+        return [
+            Workload(name: "declared", title: "declared call for one entity", repetitions: 1_000) {
+                _ = try await declared.product(id: 7)
+            },
+            Workload(name: "fetch", title: "`fetch` of one entity", repetitions: 1_000) {
+                _ = try await client.fetch(FetchRequest<Product>().key(7))
+            },
+            Workload(name: "replace", title: "`replace` of one entity", repetitions: 1_000) {
+                _ = try await client.replace(request, with: product)
+            },
+            Workload(name: "page", title: "page of \(entitiesPerPage) entities", repetitions: 1) {
+                _ = try ODataDecoder().decode(ODataPage<Product>.self, from: good)
+            },
+            Workload(name: "wrong-page", title: "the same with a wrong last entity", repetitions: 1) {
+                do {
+                    _ = try ODataDecoder().decode(ODataPage<Product>.self, from: wrong)
+                } catch is DecodingError {}
+            },
+        ]
+    }
+
+    /// Returns the processor time of one call, in microseconds.
+    func time() async throws -> Double {
+        let start = ProcessorTime.process
+        for _ in 0..<repetitions { try await run() }
+        return Double(ProcessorTime.process - start) / 1_000 / Double(repetitions)
+    }
+}

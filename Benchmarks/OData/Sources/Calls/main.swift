@@ -1,0 +1,31 @@
+import Foundation
+
+let usage = """
+    odata-calls [ROUNDS]               the processor time of each workload
+    odata-calls only NAME CALLS        runs one workload, for a profiler
+
+    """
+
+func refuse() -> Never {
+    FileHandle.standardError.write(Data(usage.utf8))
+    exit(64)
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+let workloads = Workload.all
+if arguments.first == "only" {
+    guard arguments.count == 3, let calls = Int(arguments[2]), let workload = workloads.first(where: { $0.name == arguments[1] }) else {
+        refuse()
+    }
+    for _ in 0..<calls { try await workload.run() }
+} else {
+    guard arguments.count <= 1, let rounds = Int(arguments.first ?? "20"), rounds > 0 else { refuse() }
+    print("| call | µs of processor time |\n|---|--:|")
+    for workload in workloads {
+        _ = try await workload.time()
+        var times: [Double] = []
+        for _ in 0..<rounds { times.append(try await workload.time()) }
+        times.sort()
+        print("| \(workload.title) | \(String(format: "%.1f", times[times.count / 2])) |")
+    }
+}
