@@ -111,7 +111,7 @@ final class PageStream<Entity: Decodable & Sendable> {
     /// Returns the error for a page that can't be read.
     private func failure(_ error: any Error) async -> any Error {
         var reason = error
-        if PageSource.isSyntaxError(error) {
+        if error.isSyntaxError {
             // A service that fails midway can only break off its output and append the error.
             reader.see(chunk)
             var rest = source.errors.bodyLimit

@@ -82,12 +82,6 @@ struct PageSource: Sendable {
     let decoder: ODataDecoder
     /// Checks the trailers that follow the page.
     let checkEnd: @Sendable () throws -> Void
-
-    /// Returns whether an error is one of the JSON syntax.
-    static func isSyntaxError(_ error: any Error) -> Bool {
-        guard case .dataCorrupted(let context) = error as? DecodingError else { return false }
-        return context.underlyingError is JSONSyntaxError
-    }
 }
 
 /// A page that is fetched while the previous one is in use. The fetch is cancelled when the prefetch is released.

@@ -12,7 +12,7 @@ extension ODataPage: PagePayload {
             return try read(data, by: decoder, inPiecesOf: PageReader<Entity>.pieceSize)
         } catch {
             if PageShape.Ambiguity.isCause(of: error) { return nil }
-            guard PageSource.isSyntaxError(error) else { throw error }
+            guard error.isSyntaxError else { throw error }
             // A service that fails midway can only break off its output and append the error.
             throw ODataErrorBody(inStream: data) ?? error
         }
@@ -131,4 +131,12 @@ final class NameRecorder {
     private(set) var names: Set<String> = []
 
     func note(_ name: String) { names.insert(name) }
+}
+
+extension Error {
+    /// Returns whether an error is one of the JSON syntax.
+    var isSyntaxError: Bool {
+        guard case .dataCorrupted(let context) = self as? DecodingError else { return false }
+        return context.underlyingError is JSONSyntaxError
+    }
 }

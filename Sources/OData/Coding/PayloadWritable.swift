@@ -6,11 +6,6 @@ protocol PayloadWritable {
     func payload(_ format: PayloadFormat) throws -> ODataValue
 }
 
-/// The reason why a value can't be written.
-struct PayloadRefusal: Error, CustomStringConvertible {
-    let description: String
-}
-
 extension Int8: PayloadWritable {
     func payload(_ format: PayloadFormat) -> ODataValue { .integer(Int64(self)) }
 }

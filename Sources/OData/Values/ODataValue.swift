@@ -206,3 +206,8 @@ struct Nesting: Sendable, Hashable {
         height >= limit
     }
 }
+
+/// The reason why a value can't be written.
+struct PayloadRefusal: Error, CustomStringConvertible {
+    let description: String
+}
