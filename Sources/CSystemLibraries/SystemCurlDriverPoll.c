@@ -5,7 +5,7 @@
 
 #if !defined(__linux__)
 
-// libcurl's own polling: the waiting thread is inside libcurl, so no other thread can have the turn.
+// libcurl's own polling: the waiting thread is inside libcurl, so no other thread can own the driver.
 
 struct csl_driver {
     csl_multi *multi;

@@ -121,7 +121,7 @@ extension IntegrationTests {
             #expect(untrusted.map { $0.message.contains("proxyAuthorities") } == [true, false])
             let insecure = try await codes(try TestServer.named("proxy").url.replacing("http://", with: "https://"))
             #expect(insecure.map(\.code) == [.tls, .unknownIssuer])
-            #expect(insecure.map { $0.message.contains("the proxy on the way to") } == [true, false])
+            #expect(insecure.map { $0.message.contains("the proxy for") } == [true, false])
         }
 
         @Test func `a proxy that nobody can vouch for is refused when the transport is made`() {

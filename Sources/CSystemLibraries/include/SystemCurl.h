@@ -54,7 +54,7 @@ const char *csl_curl_failure(void);
 /// A description of the opened library.
 csl_curl_about csl_curl_describe(void);
 
-// Transfers. Only the owner of the set's turn may call these functions.
+// Transfers. Only the set's owner may call these functions.
 
 csl_easy *csl_easy_new(void);
 void csl_easy_free(csl_easy *easy);
@@ -138,19 +138,19 @@ csl_easy *csl_multi_next_done(csl_multi *multi, int *result);
 const char *csl_multi_error_text(int code);
 
 // Drivers: one thread waits for the sockets of a set, and works; other threads may work while it waits, if the system supports that
-// (Linux). Only one thread at a time has the turn, and only that thread may call the functions above and below.
+// (Linux). Only one thread at a time owns the driver, and only the owner may call the functions above and below.
 
 /// A driver for a set without transfers; NULL if there is no memory or no descriptor.
 csl_driver *csl_driver_new(csl_multi *multi);
 /// Frees the driver, after its set and all transfers.
 void csl_driver_free(csl_driver *driver);
-/// Waits for the turn.
+/// Waits for ownership.
 void csl_driver_acquire(csl_driver *driver);
-/// Takes the turn if it is free. It never is if the waiting thread is inside libcurl.
+/// Acquires ownership if it is free. It never is if the waiting thread is inside libcurl.
 bool csl_driver_try_acquire(csl_driver *driver);
-/// Releases the turn.
+/// Releases ownership.
 void csl_driver_release(csl_driver *driver);
-/// Releases the turn, waits for events, this number of milliseconds at most, and takes the turn again. Only one thread may call it.
+/// Releases ownership, waits for events, this number of milliseconds at most, and acquires it again. Only one thread may call it.
 void csl_driver_wait(csl_driver *driver, int milliseconds);
 /// Lets libcurl work, including the events of the wait if called by the thread that has waited.
 void csl_driver_work(csl_driver *driver, bool has_waited);
@@ -159,7 +159,7 @@ bool csl_driver_waits_too_long(csl_driver *driver);
 /// Whether a connection of the driver with these ports was recently disconnected because a call of libcurl didn't return from reading it. A
 /// local port of 0 matches a connection with unknown ports, such as one to a Unix-domain socket.
 bool csl_driver_has_disconnected(csl_driver *driver, int local_port, int remote_port);
-/// Ends the current or the next wait. Any thread may call it, without the turn.
+/// Ends the current or the next wait. Any thread may call it, without ownership.
 void csl_driver_wake(csl_driver *driver);
 
 /// Notes the first response over the connection made for `owner`, which has this local port: over HTTP/1 (`is_serial`), or over a version

@@ -12,7 +12,7 @@ import Musl
 extension TransportResponse {
     /// Writes the body to a file while it arrives; see ``ResponseBody/write(to:replacing:progress:)``.
     ///
-    /// The status is the caller's to check: the body of a 404 is written as well.
+    /// The caller must check the status: the body of a 404 is written as well.
     @discardableResult
     public func write(
         to destination: URL, replacing: Bool = false, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -24,15 +24,15 @@ extension TransportResponse {
 extension ResponseBody {
     /// Writes the body to a file while it arrives.
     ///
-    /// The bytes go to a temporary file in the destination's folder, which takes the destination's place in one step when the last byte is
-    /// there. When anything fails, or the task is cancelled, that file is removed and the destination is what it was.
+    /// The bytes are written to a temporary file in the destination's folder, which is renamed to the destination when it is complete. If
+    /// an error occurs or the task is cancelled, the temporary file is removed and the destination is unchanged.
     ///
     /// - Parameters:
-    ///   - destination: the file; its folder must exist.
-    ///   - replacing: whether a file that is there already is replaced. Otherwise it is refused, before anything of the body is read.
-    ///   - progress: told of the bytes written, in order.
-    /// - Returns: the number of bytes written.
-    /// - Throws: ``DownloadError``, `CancellationError`, and what the transfer throws when it breaks.
+    ///   - destination: The file; its folder must exist.
+    ///   - replacing: Whether to replace an existing file. Otherwise an existing file is an error, before any of the body is read.
+    ///   - progress: Called with the number of bytes written, in order.
+    /// - Returns: The number of bytes written.
+    /// - Throws: ``DownloadError``, `CancellationError`, and any error of the transfer.
     @discardableResult
     public func write(
         to destination: URL, replacing: Bool = false, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -58,14 +58,14 @@ extension ResponseBody {
     }
 }
 
-/// Why a body could not be written to a file.
+/// An error that prevents a body from being written to a file.
 public struct DownloadError: DescribedError, Sendable {
-    /// What is wrong and what to do.
+    /// The error, and the fix.
     public let message: String
-    /// Whether the destination was there already, and was not to be replaced.
+    /// Whether the destination already existed and wasn't to be replaced.
     public let destinationExists: Bool
 
-    /// An error with that message.
+    /// Creates an error with a message.
     public init(message: String, destinationExists: Bool = false) {
         self.message = message
         self.destinationExists = destinationExists
@@ -75,7 +75,7 @@ public struct DownloadError: DescribedError, Sendable {
     public var description: String { message }
 }
 
-/// A file that is being downloaded: a temporary one beside its destination, until it takes its place.
+/// A download in progress: a temporary file in the folder of its destination.
 struct DownloadFile {
     private let destination: String
     private let temporary: String
@@ -107,12 +107,12 @@ struct DownloadFile {
             }
             throw DownloadError(
                 message:
-                    "No file can be made beside \(name) in \(folder.lastPathComponent) (\(Self.reason)): is the folder there and writable?")
+                    "No file can be created for \(name) in \(folder.lastPathComponent) (\(Self.reason)): check whether the folder is writable.")
         }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Writes a piece at the end.
+    /// Appends a piece.
     func write(_ piece: Data) throws(DownloadError) {
         do {
             try handle.write(contentsOf: piece)
@@ -121,7 +121,7 @@ struct DownloadFile {
         }
     }
 
-    /// Lets the file take its destination's place in one step.
+    /// Renames the file to its destination, atomically.
     func moveInPlace() throws(DownloadError) {
         do {
             try handle.close()
@@ -131,7 +131,7 @@ struct DownloadFile {
         guard replacing || !linkInPlace() else { return }
         if !replacing {
             guard errno != EEXIST else { throw Self.exists(name) }
-            // The file system has no links; then there is a moment between looking and moving.
+            // The file system has no links, so a file created between this check and the renaming is replaced.
             guard access(destination, F_OK) != 0 else { throw Self.exists(name) }
         }
         guard rename(temporary, destination) == 0 else {
@@ -139,7 +139,7 @@ struct DownloadFile {
         }
     }
 
-    /// Gives the file its name as long as nothing else has it: a link fails where a renaming would replace.
+    /// Gives the file its name if that doesn't exist: a link fails where renaming would replace the file.
     private func linkInPlace() -> Bool {
         guard link(temporary, destination) == 0 else { return false }
         unlink(temporary)
@@ -160,19 +160,19 @@ struct DownloadFile {
     }
 }
 
-/// Tells of a response body's arrival while it is read, and once more at its end where the total wasn't known.
+/// Reports the progress of a response body while it is read, and once more at its end if the total was unknown.
 final class DownloadMeter: Sendable {
     private let total: Int64?
     private let report: @Sendable (TransferProgress) -> Void
     private let state = Locked((completed: Int64(0), isFinished: false))
 
-    /// A meter for a body of that length, if it is known.
+    /// Creates a meter for a body of a given length, if known.
     init(total: Int64?, report: @escaping @Sendable (TransferProgress) -> Void) {
         self.total = total
         self.report = report
     }
 
-    /// A piece was read, or the end.
+    /// Called for each piece, and for the end.
     func passed(_ piece: Data?) {
         let progress: TransferProgress? = state.withLock { state in
             guard !state.isFinished else { return nil }

@@ -1,6 +1,6 @@
 /// The deadlines of one exchange, on the monotonic clock.
 package struct ExchangeDeadlines: Sendable {
-    /// What passes next, and what it then is called.
+    /// The next deadline, and the code of its error.
     package struct Due {
         package let instant: MonotonicInstant
         package let code: TransportError.Code
@@ -13,7 +13,7 @@ package struct ExchangeDeadlines: Sendable {
     private let total: MonotonicInstant?
     private let timeouts: ServiceTimeouts
 
-    /// The deadlines of a request whose attempt starts now.
+    /// Creates the deadlines of a request that is attempted now.
     package init(_ request: borrowing ServiceRequest, start: MonotonicInstant) {
         timeouts = request.timeouts
         self.start = start
@@ -23,49 +23,49 @@ package struct ExchangeDeadlines: Sendable {
         total = request.end ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
     }
 
-    /// Whether there is anything to watch.
+    /// Whether there are no deadlines.
     package var isEmpty: Bool { connecting == nil && waiting == nil && idle == nil && total == nil }
 
-    /// What passes next while there is no connection.
+    /// The next deadline while there is no connection.
     var dueWhileConnecting: Due? {
         guard let connecting, waiting.map({ connecting < start.advanced(by: $0) }) ?? true else { return dueWhileWaiting() }
         return sooner(connecting, .timedOutConnecting)
     }
 
-    /// What passes next while the head of the response is awaited.
+    /// Returns the next deadline while waiting for the head of the response.
     ///
-    /// - Parameter lastSent: when something of the request's body last went out, `nil` where nothing did: a body that is large, or a link
-    ///   that is slow, is no silence of the server.
+    /// - Parameter lastSent: The last time when bytes of the request's body were sent; `nil` if none were. While a large body is sent, or
+    ///   over a slow link, the server isn't considered silent.
     func dueWhileWaiting(lastSent: MonotonicInstant? = nil) -> Due? {
         sooner(waiting.map { (lastSent ?? start).advanced(by: $0) }, .timedOutWaiting)
     }
 
-    /// What passes next while the body is received, when something of it last came at that instant.
+    /// Returns the next deadline while the body is received, if bytes last arrived at the given instant.
     func dueWhileReceiving(lastArrival: MonotonicInstant) -> Due? {
         sooner(idle.map { lastArrival.advanced(by: $0) }, .timedOutIdle)
     }
 
-    /// What an exchange waited for when a deadline passed.
+    /// The event that an exchange was waiting for at its deadline.
     package enum Awaited {
-        /// Its turn, behind others.
+        /// A slot of the transport.
         case slot
-        /// A connection, of which there may be so many to a host.
+        /// A connection: their number per host is limited.
         case connection(most: Int)
         /// More of the request's own body.
         case ownBody
-        /// The service, or a connection to it; where there is a proxy perhaps that.
+        /// The service, or a connection to it or to its proxy.
         case way(proxy: String?)
     }
 
-    /// What is thrown when a deadline has passed.
+    /// Returns the error for a passed deadline.
     package func error(_ code: TransportError.Code, host: String, _ awaited: Awaited = .way(proxy: nil)) -> TransportError {
         let sentence = sentence(code, host: host, awaited)
         return switch awaited {
         case .slot:
             TransportError(
                 code,
-                "The call to \(host) was not sent: it waited for a free slot of the transport, behind other calls that wait for their answers, "
-                    + "until \(limit(code)). Make fewer calls at once, or raise maximumConcurrentExchangesPerOrigin or "
+                "The call to \(host) was not sent: it waited for a free slot of the transport, after other calls that wait for their "
+                    + "responses, until \(limit(code)). Make fewer calls at once, or raise maximumConcurrentExchangesPerOrigin or "
                     + "maximumConcurrentExchanges.")
         case .connection(let most):
             TransportError(
@@ -80,35 +80,37 @@ package struct ExchangeDeadlines: Sendable {
     private func sentence(_ code: TransportError.Code, host: String, _ awaited: Awaited) -> String {
         switch (code, awaited) {
         case (.timedOutConnecting, _):
-            "No connection to \(host) within \(Self.text(timeouts.connect)): is it reachable? timeouts.connect sets the time."
+            "No connection to \(host) was established within \(Self.text(timeouts.connect)): is it reachable? timeouts.connect sets the "
+                + "time."
         case (.timedOutWaiting, .ownBody):
-            "The request's own body gave nothing more to send to \(host) for \(Self.text(timeouts.firstByte)), which timeouts.firstByte sets."
+            "The request's body provided no more bytes for \(host) for \(Self.text(timeouts.firstByte)), which timeouts.firstByte "
+                + "sets."
         case (.timedOutWaiting, _):
             "No response from \(host) within \(Self.text(timeouts.firstByte)): is the service up? timeouts.firstByte sets the time."
         case (.timedOutIdle, .ownBody):
-            "\(host) has begun to answer, and the request's own body gave nothing more to send for \(Self.text(timeouts.idle)), which "
+            "\(host) has begun to respond, and the request's body provided no more bytes for \(Self.text(timeouts.idle)), which "
                 + "timeouts.idle sets."
         case (.timedOutIdle, _):
             "The response from \(host) paused for \(Self.text(timeouts.idle)) in its body: timeouts.idle sets the time."
         case (.timedOutTotal, _) where timeouts.total == nil:
-            "The call to \(host) did not end by the deadline that its request was given."
+            "The call to \(host) did not end by the deadline of its request."
         default:
             "The call to \(host) did not end within its whole time of \(Self.text(timeouts.total)), set by timeouts.total."
         }
     }
 
-    /// Which time was over, and what sets it.
+    /// Returns the timeout that has expired, and the setting that determines it.
     private func limit(_ code: TransportError.Code) -> String {
         switch code {
         case .timedOutConnecting: "its time to connect was over (timeouts.connect, \(Self.text(timeouts.connect)))"
-        case .timedOutWaiting: "its time for an answer to begin was over (timeouts.firstByte, \(Self.text(timeouts.firstByte)))"
+        case .timedOutWaiting: "its time to the first byte was over (timeouts.firstByte, \(Self.text(timeouts.firstByte)))"
         default:
             timeouts.total == nil
                 ? "the deadline of its request had passed" : "its whole time was over (timeouts.total, \(Self.text(timeouts.total)))"
         }
     }
 
-    /// A time that any clock can add, and none that has passed before it begins.
+    /// Limits a duration to values that any clock can add, and to 0 or more.
     private static func bounded(_ duration: Duration) -> Duration { max(duration.bounded, .zero) }
 
     private func sooner(_ instant: MonotonicInstant?, _ code: TransportError.Code) -> Due? {
@@ -123,13 +125,13 @@ package struct ExchangeDeadlines: Sendable {
 }
 
 extension ExchangeDeadlines {
-    /// Does work before whose end there is no head of a response, and ends it when the time for waiting has passed.
+    /// Performs work that precedes the head of the response, and cancels it at the deadline for waiting.
     ///
     /// - Parameters:
-    ///   - host: Where the request goes, for the error.
-    ///   - lastSent: When something of the request's body last went on its way: the time counts from there.
-    ///   - work: What is to be done. Its task is cancelled when the time has passed, and waited for.
-    /// - Throws: What the work throws; ``TransportError`` when the time has passed.
+    ///   - host: The host of the request, for the error.
+    ///   - lastSent: The last time when bytes of the request's body were sent, at which the timeout starts.
+    ///   - work: The work. At the deadline its task is cancelled, and its end is awaited.
+    /// - Throws: Any error of the work; ``TransportError`` at the deadline.
     func whileWaiting<Result: Sendable>(
         for host: String, lastSent: @escaping @Sendable () -> MonotonicInstant?, _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {

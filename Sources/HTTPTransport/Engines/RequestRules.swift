@@ -1,10 +1,10 @@
 package import Foundation
 
-/// What every engine demands of a request, so that none of them can misunderstand it.
+/// The requirements of every engine for requests, so that no engine can misinterpret them.
 package enum RequestRules {
-    /// The origin of a URL that can be called.
+    /// Returns the origin of a URL.
     ///
-    /// - Throws: ``TransportError`` with `badRequest` for a URL without a host, of another scheme, or with user info.
+    /// - Throws: ``TransportError`` with `badRequest` for a URL without a host, with another scheme, or with user info.
     package static func origin(of url: URL) throws(TransportError) -> Origin {
         guard let origin = Origin(url) else {
             throw TransportError(
@@ -13,7 +13,7 @@ package enum RequestRules {
         }
         guard origin.scheme == "http" || origin.scheme == "https" else {
             throw TransportError(
-                .badRequest, "The URL \(SecretMask.text(of: url)) is of scheme \(origin.scheme): this transport speaks http and https.")
+                .badRequest, "The URL \(SecretMask.text(of: url)) has the scheme \(origin.scheme): this transport supports http and https.")
         }
         guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
             throw TransportError(
@@ -24,49 +24,50 @@ package enum RequestRules {
         return origin
     }
 
-    /// Refuses a method that is no token, and `CONNECT`.
+    /// Rejects a method that isn't a token, and `CONNECT`.
     package static func check(_ method: ServiceRequest.Method) throws(TransportError) {
-        // Most are one of these, which need no look at their letters.
+        // The most frequent methods need no check of their letters.
         if method == .get || method == .post { return }
         guard method.isValid else {
-            throw TransportError(.badRequest, "The method is no token of RFC 9110: use letters, such as GET.")
+            throw TransportError(.badRequest, "The method isn't a token (RFC 9110 §9.1): use letters, such as GET.")
         }
         guard method != "CONNECT" else {
-            throw TransportError(.unsupported, "CONNECT opens tunnels, and is no call: use another method.")
+            throw TransportError(.unsupported, "CONNECT opens tunnels and can't be called: use another method.")
         }
     }
 
-    /// Refuses a body that says of itself that it is shorter than nothing: an engine would wait for its end, or trap.
+    /// Rejects a body with a negative length: an engine would wait for its end, or trap.
     package static func check(_ body: RequestBody?) throws(TransportError) {
         guard let fault = fault(of: body) else { return }
         throw TransportError(.badRequest, fault)
     }
 
-    /// What is wrong with a body, whatever engine sends it.
+    /// Returns the fault of a body that no engine can send.
     package static func fault(of body: RequestBody?) -> String? {
         if let type = body?.contentType, HTTPFields.Field.isBlank(type) { return blankType }
         guard let length = body?.length, length < 0 else { return nil }
-        return "The length of the request's body is \(length): give the number of its bytes, or nil where it isn't known."
+        return "The length of the request's body is \(length): give the number of bytes, or nil if it is unknown."
     }
 
-    /// An engine would leave the field out, or send it without a value, which no server can read.
+    /// The error for a blank type: an engine would omit the field, or send it without a value, which no server can interpret.
     package static let blankType = "The Content-Type of the request is blank: give a media type such as text/plain, or nil for none."
 
-    /// Refuses credentials for a proxy where an engine would send them to the server: it has no place of their own for them.
+    /// Rejects credentials for a proxy if the engine can't separate them and would send them to the server.
     static func keepsFromServer(_ headers: HTTPFields, engine: String) throws(TransportError) {
         guard headers.contains(.proxyAuthorization) else { return }
         throw TransportError(
             .unsupported,
-            "\(engine) would send Proxy-Authorization to the server: give the credentials to its own configuration, or use another transport, "
-                + "such as CurlTransport.")
+            "\(engine) would send Proxy-Authorization to the server: give the credentials to its own configuration, or use another "
+                + "transport, such as CurlTransport.")
     }
 
-    /// Refuses a field that would break out of its line or holds other control characters, or that frames the message, which is the transport's own affair.
+    /// Rejects fields that would break out of their line, contain other control characters, or frame the message, which is up to the
+    /// transport.
     ///
-    /// - Returns: whether the field goes out; a right `Content-Length` doesn't, since the engine writes it.
+    /// - Returns: Whether the field is sent; a correct `Content-Length` isn't, because the engine writes it.
     static func admits(_ field: HTTPFields.Field, body: RequestBody?) throws(TransportError) -> Bool {
         guard field.name.isValid else {
-            throw TransportError(.badRequest, "A header's name is no token of RFC 9110: use letters, digits and hyphens.")
+            throw TransportError(.badRequest, "A header name isn't a token (RFC 9110 §5.1): use letters, digits and hyphens.")
         }
         guard !HTTPFields.Field.hasControls(field.value) else {
             throw TransportError(.badRequest, "The value of the header \(field.name) \(HTTPFields.Field.fault(of: field.value)).")
@@ -76,11 +77,11 @@ package enum RequestRules {
             throw TransportError(.badRequest, blankType)
         case .contentLength:
             guard let length = Int64(field.value), length == (body.map(\.length) ?? 0) else {
-                throw TransportError(.badRequest, "The header Content-Length doesn't fit the body: leave it out, the transport sets it.")
+                throw TransportError(.badRequest, "The header Content-Length doesn't match the body: omit it, the transport sets it.")
             }
             return false
         case .transferEncoding:
-            throw TransportError(.badRequest, "The header Transfer-Encoding is the transport's own: leave it out.")
+            throw TransportError(.badRequest, "The header Transfer-Encoding is set by the transport: omit it.")
         default:
             return true
         }
@@ -88,10 +89,10 @@ package enum RequestRules {
 }
 
 extension ServiceTimeouts {
-    /// What a transport must be able to do to watch the deadlines.
+    /// The capabilities that a transport needs for the deadlines.
     package var requiredCapabilities: TransportCapabilities { connect == nil ? [] : .connectDeadlines }
 
-    /// Fails closed: throws when there is a deadline that a transport doesn't watch.
+    /// Throws if there is a deadline that a transport doesn't support.
     ///
     /// - Throws: ``TransportError/Code/unsupported``.
     package func check(_ capabilities: @autoclosure () -> TransportCapabilities) throws(TransportError) {
@@ -104,7 +105,7 @@ extension ServiceTimeouts {
 }
 
 extension TrustPolicy {
-    /// What a transport must be able to do to honour the policy.
+    /// The capabilities that a transport needs for the policy.
     public var requiredCapabilities: TransportCapabilities {
         var capabilities: TransportCapabilities = []
         if !pins.isEmpty { capabilities.insert(.pinning) }
@@ -118,9 +119,9 @@ extension TrustPolicy {
         return capabilities
     }
 
-    /// Fails closed: throws when the policy can't be right, needs what a transport can't do, or pins a host that is called without TLS.
+    /// Throws if the policy is invalid, needs a capability that the transport lacks, or pins a host that is called without TLS.
     ///
-    /// - Parameter origin: where the request goes; `nil` where that isn't known.
+    /// - Parameter origin: The origin of the request; `nil` if unknown.
     /// - Throws: ``TransportError/Code/unsupported``, ``TransportError/Code/badRequest``.
     package func check(_ capabilities: TransportCapabilities, callTo origin: Origin?) throws(TransportError) {
         guard !isStandard else { return }
@@ -131,11 +132,11 @@ extension TrustPolicy {
                 "The trust policy needs what this transport can't do: \(missing.descriptions.joined(separator: ", ")). "
                     + "Use another transport, such as CurlTransport.")
         }
-        if let fault = faults.first { throw TransportError(.badRequest, "The trust policy can't be right: \(fault).") }
+        if let fault = faults.first { throw TransportError(.badRequest, "The trust policy is invalid: \(fault).") }
         if let origin { try checkPins(callTo: origin) }
     }
 
-    /// Over `http` there is no key that a pin could be compared with.
+    /// Rejects pins over `http`, where there is no key to compare.
     ///
     /// - Throws: ``TransportError/Code/badRequest``.
     func checkPins(callTo origin: Origin) throws(TransportError) {
@@ -146,10 +147,10 @@ extension TrustPolicy {
 }
 
 extension ServiceRequest {
-    /// Fails closed, for transports: throws when the request's trust policy can't be right, needs what a transport can't do, or pins a host that
-    /// is called without TLS. A transport asks before it sends anything.
+    /// Throws if the request's trust policy is invalid, needs a capability that the transport lacks, or pins a host that is called without
+    /// TLS. Transports must call this before they send anything.
     ///
-    /// - Parameter capabilities: the transport's.
+    /// - Parameter capabilities: The transport's capabilities.
     /// - Throws: ``TransportError/Code/unsupported``, ``TransportError/Code/badRequest``.
     public func checkTrust(_ capabilities: TransportCapabilities) throws(TransportError) {
         try trust?.check(capabilities, callTo: origin)
@@ -157,7 +158,7 @@ extension ServiceRequest {
 }
 
 extension TransportError {
-    /// None of the host's pins is in its chain of certificates.
+    /// Creates the error for a host whose certificate chain contains none of its pins.
     package init(_ mismatch: PinMismatch) {
         self.init(.pinMismatch, mismatch.description, underlying: mismatch)
     }

@@ -28,10 +28,10 @@ final class ReceiverPace: Sendable {
         var running = 0
         /// The number of answers since the limit changed.
         var answers = 0
-        /// The alarms of batches that wait for a turn, by number.
-        var waiting: [UInt64: Alarm] = [:]
-        /// The alarms of batches that only sleep, by number.
-        var sleeping: [UInt64: Alarm] = [:]
+        /// The signals of batches that wait for a slot, by number.
+        var waiting: [UInt64: Signal] = [:]
+        /// The signals of batches that only sleep, by number.
+        var sleeping: [UInt64: Signal] = [:]
         var isClosed = false
     }
 
@@ -60,8 +60,8 @@ final class ReceiverPace: Sendable {
     /// - Returns: the permission; `nil` after the close.
     /// - Returns: `nil` when nothing is sent any more.
     func begin(_ batch: UInt64) async -> Turn? {
-        let alarm = Alarm()
-        state.withLock { $0.waiting[batch] = alarm }
+        let signal = Signal()
+        state.withLock { $0.waiting[batch] = signal }
         defer {
             state.withLock { $0.waiting[batch] = nil }
             wake()
@@ -77,7 +77,7 @@ final class ReceiverPace: Sendable {
             }
             if let turn { return turn }
             if state.withLock({ $0.isClosed }) { return nil }
-            await alarm.wait(for: pause, clock: settings.clock)
+            await signal.wait(for: pause, clock: settings.clock)
         }
         return nil
     }
@@ -182,29 +182,29 @@ final class ReceiverPace: Sendable {
     ///
     /// - Returns: whether requests may still be sent.
     func sleep(_ batch: UInt64, for duration: Duration) async -> Bool {
-        let alarm = Alarm()
-        state.withLock { $0.sleeping[batch] = alarm }
+        let signal = Signal()
+        state.withLock { $0.sleeping[batch] = signal }
         defer { state.withLock { $0.sleeping[batch] = nil } }
         let end = settings.clock.uptime &+ duration.wholeNanoseconds
         while !Task.isCancelled, !state.withLock({ $0.isClosed }) {
             let now = settings.clock.uptime
             guard now < end else { return true }
-            await alarm.wait(for: .nanoseconds(Int64(clamping: end - now)), clock: settings.clock)
+            await signal.wait(for: .nanoseconds(Int64(clamping: end - now)), clock: settings.clock)
         }
         return false
     }
 
     /// Ends all waits and refuses further requests.
     func close() {
-        let alarms = state.withLock { state in
+        let signals = state.withLock { state in
             state.isClosed = true
             return state.sleeping.values.map { $0 }
         }
-        for alarm in alarms { alarm.ring() }
+        for signal in signals { signal.send() }
         wake()
     }
 
     private func wake() {
-        for alarm in state.withLock({ Array($0.waiting.values) }) { alarm.ring() }
+        for signal in state.withLock({ Array($0.waiting.values) }) { signal.send() }
     }
 }

@@ -1,16 +1,16 @@
 import Foundation
 import HTTPTransport
 
-/// The state that a shipper's front end and its loop share: settings, store, accounts, and the alarm by which the front end wakes the loop.
+/// The state that a shipper's front end and its loop share: settings, store, accounts, and the signal by which the front end wakes the loop.
 final class ShippingCore: Sendable {
     let format: any LogFormat
     let sender: any PayloadSender
     let settings: ShippingSettings
     let store: any RecordStore
     /// Rings when the loop has work.
-    let alarm = Alarm()
+    let signal = Signal()
     /// Rings when ``reportLosses()`` has work.
-    let lossAlarm = Alarm()
+    let lossSignal = Signal()
     let pace: ReceiverPace
     let coding = ContentCodingMemory()
 
@@ -35,10 +35,10 @@ final class ShippingCore: Sendable {
     /// Starts the loop, which retains the core until it is closed.
     func start() {
         // Set before the loop starts, so that records arriving after its first look are reported.
-        store.onNews { [alarm, lossAlarm] news in
+        store.onNews { [signal, lossSignal] news in
             switch news {
-            case .records: alarm.ring()
-            case .losses: lossAlarm.ring()
+            case .records: signal.send()
+            case .losses: lossSignal.send()
             }
         }
         let loop = Task.detached(priority: .utility) { [self] in
@@ -72,8 +72,8 @@ final class ShippingCore: Sendable {
             if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: store.load.first) }
             return (!outcome.isLost, outcome.mustWake, hasLosses && ledger.takeLossWake())
         }
-        if wakesLoop { alarm.ring() }
-        if wakesReport { lossAlarm.ring() }
+        if wakesLoop { signal.send() }
+        if wakesReport { lossSignal.send() }
         return isKept
     }
 
@@ -84,7 +84,7 @@ final class ShippingCore: Sendable {
         let losses = store.takeLosses()
         for loss in losses { ledger.drop(loss.count, from: loss.first, loss.reason) }
         // Ringing only schedules a task, which is safe under the lock.
-        if !losses.isEmpty, ledger.takeLossWake() { lossAlarm.ring() }
+        if !losses.isEmpty, ledger.takeLossWake() { lossSignal.send() }
         return !losses.isEmpty
     }
 
@@ -93,7 +93,7 @@ final class ShippingCore: Sendable {
         tellLosses(atOnce: false)
         let ticket = ledger.withLock { $0.beginFlush(store.load) }
         pace.noteFlush()
-        alarm.ring()
+        signal.send()
         let timer = Task {
             try await settings.clock.sleep(for: limit)
             end(ticket)
@@ -126,10 +126,10 @@ final class ShippingCore: Sendable {
     func persist(until end: UInt64) async {
         let now = settings.clock.uptime
         let left = Duration.nanoseconds(Int64(clamping: end > now ? end - now : 0))
-        let isDone = Alarm()
+        let isDone = Signal()
         Task {
             await store.persist()
-            isDone.ring()
+            isDone.send()
         }
         await isDone.wait(for: max(left, .milliseconds(20)), clock: settings.clock)
     }
@@ -152,8 +152,8 @@ final class ShippingCore: Sendable {
         }
         task.withLock { $0 }?.cancel()
         pace.close()
-        alarm.ring()
-        lossAlarm.ring()
+        signal.send()
+        lossSignal.send()
         sender.close()
         if lost > 0 { report(.warning, "\(lost) log records were not delivered before the shutdown.") }
     }
@@ -194,7 +194,7 @@ extension ShippingCore {
     enum Step: Sendable {
         /// Read a batch and send it.
         case send
-        /// Wait for a time or until the alarm rings.
+        /// Wait for a time or until the signal is sent.
         case wait(Duration?)
         /// Check again, because something has just arrived.
         case again
@@ -207,8 +207,8 @@ extension ShippingCore {
     /// No wake-up is lost, because checking and going to sleep are one step: ``RecordStore/sleep(until:)`` refuses if its condition is
     /// already met. After that, whatever makes records readable or due for this shipper (its own front end, another shipper on the same
     /// spool, the spool itself) finds the condition in the store, under the lock that protects the records. The first to meet it rings the
-    /// alarm and clears the condition, so each sleep ends with one wake-up, however many records arrive. Other events that end a sleep (a
-    /// flush, the close) ring the alarm themselves, and the alarm keeps a ring that comes before the loop waits.
+    /// signal and clears the condition, so each sleep ends with one wake-up, however many records arrive. Other events that end a sleep (a
+    /// flush, the close) send the signal themselves, and the signal is kept if it is sent before the loop waits.
     var nextStep: Step {
         let now = settings.clock.uptime
         let interval = settings.batch.interval.wholeNanoseconds
@@ -263,7 +263,7 @@ extension ShippingCore {
             if ledger.hasWaiters { ledger.settleWaiters(first: store.load.first) }
             return ledger.takeLossWake()
         }
-        if wakesReport { lossAlarm.ring() }
+        if wakesReport { lossSignal.send() }
     }
 
     /// Writes records that are about to be dropped to the dead-letter file, if there is one.
@@ -296,7 +296,7 @@ extension ShippingCore {
         while !Task.isCancelled {
             switch nextReport {
             case .end: return
-            case .wait(let duration): await lossAlarm.wait(for: duration, clock: settings.clock)
+            case .wait(let duration): await lossSignal.wait(for: duration, clock: settings.clock)
             case .report: tellLosses(atOnce: false)
             }
         }

@@ -200,7 +200,7 @@ final class ShippingWindow: Sendable {
     private let core: ShippingCore
     private let entries = Locked<[Entry]>([])
     /// Rings when another batch may fit.
-    let change = Alarm()
+    let change = Signal()
 
     init(core: ShippingCore) {
         self.core = core
@@ -236,7 +236,7 @@ final class ShippingWindow: Sendable {
                 entries.removeFirst()
             }
         }
-        change.ring()
+        change.send()
     }
 
     /// Changes whether a batch waits for its acknowledgement, during which another one may be sent.
@@ -245,6 +245,6 @@ final class ShippingWindow: Sendable {
             guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
             entries[index].isUnacknowledged = isUnacknowledged
         }
-        change.ring()
+        change.send()
     }
 }

@@ -1,41 +1,41 @@
 import HTTPTransport
 
-/// Wakes the one task that waits for it. A ring without a waiting task is kept for the next wait.
-final class Alarm: Sendable {
+/// Wakes the one task that waits for it. A signal without a waiting task is kept for the next wait.
+final class Signal: Sendable {
     private struct State {
-        var hasRung = false
+        var isSent = false
         var sleeper: CheckedContinuation<Void, Never>?
     }
 
     private let state = Locked(State())
 
-    func ring() {
+    func send() {
         state.withLock { state in
-            if state.sleeper == nil { state.hasRung = true }
+            if state.sleeper == nil { state.isSent = true }
             defer { state.sleeper = nil }
             return state.sleeper
         }?.resume()
     }
 
-    /// Waits for a ring, the end of the time, or cancellation. May return early, so the caller must check its condition again.
+    /// Waits for the signal, the end of the time, or cancellation. May return early, so the caller must check its condition again.
     func wait(for duration: Duration?, clock: any LogClock) async {
         let timer = duration.map { duration in
             Task {
                 try await clock.sleep(for: duration)
-                ring()
+                send()
             }
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let hasRung = state.withLock { state in
-                    defer { state.hasRung = false }
-                    if !state.hasRung { state.sleeper = continuation }
-                    return state.hasRung
+                let isSent = state.withLock { state in
+                    defer { state.isSent = false }
+                    if !state.isSent { state.sleeper = continuation }
+                    return state.isSent
                 }
-                if hasRung { continuation.resume() }
+                if isSent { continuation.resume() }
             }
         } onCancel: {
-            ring()
+            send()
         }
         timer?.cancel()
     }

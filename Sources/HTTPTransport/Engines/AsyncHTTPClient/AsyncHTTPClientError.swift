@@ -8,7 +8,8 @@ import NIOPosix
 import NIOSSL
 
 extension TransportError {
-    /// What an error that `HTTPClient` threw means: cancellation and what concerns the request's body as they are, everything else as ours.
+    /// Returns the meaning of an error from `HTTPClient`: cancellation and errors of the request's body unchanged, all others as
+    /// ``TransportError``.
     static func reading(_ error: any Error, host: String, headArrived: Bool) -> any Error {
         switch error {
         case is CancellationError, is TransportError, is RequestBodyError:
@@ -40,7 +41,7 @@ extension TransportError {
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             return TransportError(.unreadableResponse, of: error, text: "\(error)", host: host)
         default:
-            // HTTP/2 has errors of many types, all of which end the stream or the connection.
+            // HTTP/2 has many types of errors, all of which end the stream or the connection.
             let isHTTP2 = String(reflecting: type(of: error)).hasPrefix("NIOHTTP2.")
             return TransportError(
                 isHTTP2 ? (headArrived ? .truncated : .connectionLost) : .other, of: error, text: "\(error)", host: host)
@@ -86,7 +87,7 @@ extension TransportError {
             return headArrived ? .truncated : .connectionLost
         case .handshakeFailed(let reason):
             let words = "\(reason)".uppercased()
-            // Alerts of the server about our certificate, not of ours about its.
+            // Alerts from the server about the client's certificate, not from the client about the server's.
             let isAboutOurs = words.contains("ALERT") && words.contains("CERTIFICATE")
             return isAboutOurs ? .clientCertificate : .tls
         default:
@@ -102,7 +103,7 @@ extension TransportError {
         return String(cString: strerror(last.errnoCode))
     }
 
-    /// What BoringSSL says of itself is a number, a path and a line: only the name in it tells anything.
+    /// BoringSSL's text consists of a number, a path and a line: only the name in it is meaningful.
     private static func text(of error: NIOSSLError) -> String {
         guard case .handshakeFailed(let reason) = error else { return "\(error)" }
         guard case .sslError(let stack) = reason, let first = stack.first else { return "\(reason)" }
@@ -117,18 +118,18 @@ extension TransportError {
         let detail = text.isEmpty ? "" : " (\(text))"
         return switch code {
         case .hostNotFound: "The host \(host) has no address: check its name, and that names can be resolved here."
-        case .cannotConnect: "Nobody answers at \(host)\(detail): check host and port, and that the service is up."
+        case .cannotConnect: "No server answers at \(host)\(detail): check host and port, and whether the service is running."
         case .connectionLost: "\(host) closed the connection before it had answered\(detail)."
         case .truncated: "The response from \(host) broke off within its body\(detail)."
-        case .timedOutConnecting: "No connection to \(host) within the time that the HTTPClient's configuration gives\(detail)."
+        case .timedOutConnecting: "No connection to \(host) was established within the HTTPClient's timeout.connect\(detail)."
         case .timedOutWaiting: "No response from \(host) within the time that the HTTPClient's configuration gives\(detail)."
         case .timedOutIdle: "The response from \(host) paused for longer than the HTTPClient's configuration allows\(detail)."
-        case .tls: "No secure connection to \(host)\(detail): check its certificate and its issuer, and that it speaks TLS there."
+        case .tls: "No secure connection to \(host)\(detail): check its certificate and the issuer, and whether it supports TLS."
         case .certificateForOtherHost: "The certificate of \(host) is for other hosts: check the name, or the server's certificate."
         case .clientCertificate:
-            "\(host) wants a client certificate, or refuses the one it got\(detail): set it in the HTTPClient's tlsConfiguration."
-        case .unreadableResponse: "What \(host) answered is no HTTP that can be read\(detail)."
-        case .badRequest: "The request to \(host) can't be sent as it is\(detail)."
+            "\(host) requires a client certificate, or rejects the one presented\(detail): set it in the HTTPClient's tlsConfiguration."
+        case .unreadableResponse: "The response from \(host) isn't valid HTTP\(detail)."
+        case .badRequest: "The request to \(host) is invalid\(detail)."
         default: "The exchange with \(host) failed\(detail)."
         }
     }

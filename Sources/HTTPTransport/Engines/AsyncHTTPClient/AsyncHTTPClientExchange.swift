@@ -4,10 +4,10 @@ import Dispatch
 import Foundation
 import NIOCore
 
-/// The body of a response while an `HTTPClient` receives it: pulled at the reader's pace, watched by the deadlines, ended exactly once.
+/// A response body received by an `HTTPClient`: pulled at the reader's pace, subject to the deadlines, and ended exactly once.
 ///
-/// The engine's own iterator can be left only by cancelling the task that waits in it; so each piece is read in a task of its own, and the
-/// reader, who awaits that, can be given an error at any moment. While nobody reads, nothing is requested from the server.
+/// A wait in the engine's iterator can be left only by cancelling its task. Therefore each piece is read in a separate task; the reader
+/// awaits that, and can receive an error at any moment. Without a reader, nothing is requested from the server.
 final class AsyncHTTPClientExchange: Sendable {
     private enum Phase {
         case open
@@ -30,10 +30,10 @@ final class AsyncHTTPClientExchange: Sendable {
     private let deadlines: ExchangeDeadlines
     private let state: Locked<State>
 
-    /// The exchange whose response has that body.
+    /// Creates the exchange of a response.
     ///
-    /// - Parameter hasBody: whether bytes may follow. Where none may, whatever the engine still says is the end: it takes the missing body of
-    ///   a HEAD for a broken one when the head names a coding.
+    /// - Parameter hasBody: Whether a body may follow. If not, any result of the engine is the end: the engine reports the missing body of
+    ///   a HEAD as broken if the head names a coding.
     init(
         _ body: HTTPClientResponse.Body, hasBody: Bool, host: String, upload: AsyncHTTPClientUpload, deadlines: ExchangeDeadlines
     ) {
@@ -44,7 +44,7 @@ final class AsyncHTTPClientExchange: Sendable {
         state = Locked(State(source: Source(body)))
     }
 
-    /// Begins to watch the deadlines.
+    /// Starts to watch the deadlines.
     func watch(on queue: DispatchQueue) {
         guard let due = deadlines.dueWhileReceiving(lastArrival: .now) else { return }
         let timer = DeadlineTimer(queue: queue) { [weak self] in self?.checkDeadlines() }
@@ -59,7 +59,7 @@ final class AsyncHTTPClientExchange: Sendable {
             end(.failed(deadlines.error(due.code, host: host)))
             return nil
         }
-        // On a busy machine a piece may be here whose reader hasn't had its turn: the verdict queues up behind it.
+        // On a busy machine, a piece may have arrived whose reader hasn't run yet: the check is queued after it.
         Task { judge() }
         return nil
     }
@@ -73,7 +73,7 @@ final class AsyncHTTPClientExchange: Sendable {
         }
     }
 
-    /// What passes next. A server is silent only while someone waits for it: a slow reader is no silence.
+    /// The next deadline. The server is silent only while a reader waits: a slow reader doesn't count.
     private var due: ExchangeDeadlines.Due? {
         let silentSince: MonotonicInstant? = state.withLock { state in
             guard case .open = state.phase else { return nil }
@@ -83,7 +83,7 @@ final class AsyncHTTPClientExchange: Sendable {
         return silentSince.flatMap { deadlines.dueWhileReceiving(lastArrival: $0) }
     }
 
-    /// The next piece of the body, `nil` at the end.
+    /// Returns the next piece of the body, `nil` at the end.
     func next() async throws -> Data? {
         try await withTaskCancellationHandler {
             if Task.isCancelled { end(.failed(CancellationError())) }
@@ -124,12 +124,13 @@ final class AsyncHTTPClientExchange: Sendable {
         }
     }
 
-    /// The body was dropped or cancelled by its reader.
+    /// Called when the reader drops or cancels the body.
     func drop() {
         end(.failed(TransportError(.other, "The body of the response from \(host) was cancelled by its reader.")))
     }
 
-    /// Ends the exchange, unless it has ended. The engine cancels the transfer when its iterator is let go, and by cancelling the task in it.
+    /// Ends the exchange unless it has ended. The engine cancels the transfer when its iterator is released, or when the task that uses it
+    /// is cancelled.
     private func end(_ phase: Phase) {
         let old: State? = state.withLock { state in
             guard case .open = state.phase else { return nil }
@@ -153,7 +154,7 @@ final class AsyncHTTPClientExchange: Sendable {
 extension AsyncHTTPClientExchange {
     /// Reads the engine's body.
     ///
-    /// `@unchecked Sendable`: the iterator is used by one task at a time, since there is one reader, who waits for each piece.
+    /// `@unchecked Sendable`: one task at a time uses the iterator, because the single reader waits for each piece.
     private final class Source: @unchecked Sendable {
         private var iterator: HTTPClientResponse.Body.AsyncIterator
 

@@ -4,28 +4,28 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// A request as `HTTPClient` takes it, checked for everything that it would change or misunderstand.
+/// A request in the form of `HTTPClient`, checked for everything that the client would change or misinterpret.
 struct AsyncHTTPClientRequest {
     /// The request with its body.
     let request: HTTPClientRequest
-    /// Where it goes, for messages: the host, and the port where it isn't the scheme's own.
+    /// The host for messages, with the port unless it is the default of the scheme.
     let host: String
 
     /// Checks and converts a request.
     ///
-    /// - Throws: ``TransportError`` with `badRequest` or `unsupported`; ``RequestBodyError`` when a file has changed.
+    /// - Throws: ``TransportError`` with `badRequest` or `unsupported`; ``RequestBodyError`` if a file has changed.
     init(_ request: ServiceRequest, upload: AsyncHTTPClientUpload) throws {
         guard request.timeouts.connect == nil else {
             throw TransportError(
                 .unsupported,
-                "An HTTPClient has one time to connect for all its requests: set timeout.connect of its configuration, and leave "
+                "An HTTPClient has one connection timeout for all requests: set timeout.connect of its configuration, and leave "
                     + "timeouts.connect unset.")
         }
         let url = request.url.absoluteURL
         host = try RequestRules.origin(of: url).authority
         try RequestRules.check(request.method)
         try RequestRules.check(request.body)
-        // It asks for a tunnel also where the request isn't secure.
+        // The engine opens a tunnel even for requests without TLS.
         try RequestRules.keepsFromServer(request.headers, engine: "HTTPClient")
         try Self.checkPath(of: url)
         var outgoing = HTTPClientRequest(url: url.absoluteString)
@@ -35,19 +35,19 @@ struct AsyncHTTPClientRequest {
         self.request = outgoing
     }
 
-    /// Refuses a path whose escapes are no UTF-8: the engine would ask for `/` in its place, without a word.
+    /// Rejects a path whose escapes aren't UTF-8: the engine would silently request `/` instead.
     private static func checkPath(of url: URL) throws(TransportError) {
         guard url.path(percentEncoded: false).isEmpty, !url.path(percentEncoded: true).isEmpty else { return }
         throw TransportError(
             .unsupported,
-            "HTTPClient can't send the path of \(SecretMask.text(of: url)), whose escapes are no UTF-8: use another transport, such as "
+            "HTTPClient can't send the path of \(SecretMask.text(of: url)), whose escapes aren't UTF-8: use another transport, such as "
                 + "CurlTransport.")
     }
 
     private static func fields(of request: ServiceRequest, host: String) throws(TransportError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         headers.reserveCapacity(request.headers.count + 3)
-        // The engine's own would lack the brackets around an IPv6 address.
+        // The engine's field would lack the brackets around an IPv6 address.
         if !request.headers.contains("Host") { headers.add(name: "Host", value: host) }
         let body = request.body
         for field in request.headers {
@@ -67,7 +67,7 @@ struct AsyncHTTPClientRequest {
 
     private static func check(_ field: HTTPFields.Field) throws(TransportError) {
         guard !field.value.utf8.contains(where: { $0 < 32 && $0 != 9 || $0 == 127 }) else {
-            throw TransportError(.badRequest, "The value of the header \(field.name) holds a control character: take it out.")
+            throw TransportError(.badRequest, "The value of the header \(field.name) contains a control character: remove it.")
         }
     }
 }

@@ -3,10 +3,10 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 
-/// The body of a request on its way into an `HTTPClient`: pulled piece by piece as the connection takes them, and counted.
+/// The body of a request for an `HTTPClient`: pulled in pieces as the connection accepts them, and counted.
 ///
-/// The engine pulls from a task of its own that nobody can cancel; so each piece is read in a task which ``abort()`` can. Without that, a
-/// stream that stands still would be held for ever after its exchange has ended.
+/// The engine pulls from an internal task that can't be cancelled. Therefore each piece is read in a task that ``abort()`` can cancel.
+/// Otherwise a stream that stalls would be retained forever after its exchange has ended.
 final class AsyncHTTPClientUpload: Sendable {
     private struct State {
         var reading: Task<Data?, any Error>?
@@ -19,32 +19,32 @@ final class AsyncHTTPClientUpload: Sendable {
         var isStreamed = false
     }
 
-    /// Up to this many bytes in memory go to the engine at once.
+    /// The maximum size of a body in memory that is passed to the engine at once.
     private static let inlineLimit = 64 * 1024
 
     private let state = Locked(State())
     private let progress: (@Sendable (TransferProgress) -> Void)?
     private let loops: any EventLoopGroup
 
-    /// Whether the engine pulls the body piece by piece.
+    /// Whether the engine pulls the body in pieces.
     var isStreamed: Bool { state.withLock { $0.isStreamed } }
 
-    /// When pieces last went to the connection; `nil` before the first, and for a body that goes there at once.
+    /// The last time when pieces were passed to the connection; `nil` before the first, and for a body that is passed at once.
     var lastSent: MonotonicInstant? { state.withLock { $0.lastSent } }
 
-    /// What the body's own stream or file has thrown: the engine may report it in other words.
+    /// The error thrown by the body's stream or file, which the engine may report in another form.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// An upload over one of those loops that tells that closure of its progress.
+    /// Creates an upload over event loops that reports its progress.
     init(over loops: any EventLoopGroup, progress: (@Sendable (TransferProgress) -> Void)?) {
         self.loops = loops
         self.progress = progress
     }
 
-    /// A body as the engine takes it: a small one that is in memory as it is, unless someone wants to hear of its progress, all others as a
-    /// stream: the engine doesn't say of what it has at once how far it is with it.
+    /// Returns a body in the engine's form: a small body in memory as bytes, unless progress is observed, and all others as a stream. The
+    /// engine reports no progress for bytes.
     ///
-    /// - Throws: ``RequestBodyError`` when a file isn't what it was when the body was made.
+    /// - Throws: ``RequestBodyError`` if a file has changed since the body was created.
     func body(of body: RequestBody?) throws -> HTTPClientRequest.Body? {
         guard let body else { return nil }
         try Self.checkFiles(of: body)
@@ -58,9 +58,9 @@ final class AsyncHTTPClientUpload: Sendable {
         return .stream(pieces, length: body.length.map { .known($0) } ?? .unknown)
     }
 
-    /// Looks whether a stream that is said to be empty is: the engine would not ask it for anything.
+    /// Checks that a stream declared as empty is empty: the engine would not read it.
     ///
-    /// - Throws: ``RequestBodyError`` when it isn't, what it throws, and a ``TransportError`` when it stands still.
+    /// - Throws: ``RequestBodyError`` if it isn't empty, any error that it throws, and ``TransportError`` if it stalls.
     static func checkEmptyStream(of body: RequestBody?, host: String, deadlines: ExchangeDeadlines) async throws {
         guard let body, body.length == 0, case .stream(let open) = body.source else { return }
         try await deadlines.whileWaiting(for: host, lastSent: { nil }) {
@@ -70,24 +70,25 @@ final class AsyncHTTPClientUpload: Sendable {
     }
 
     static func wrongLength(_ count: String, length: Int64) -> RequestBodyError {
-        RequestBodyError(message: "The stream gave \(count) bytes where the body's length is \(length): give the right length, or none.")
+        RequestBodyError(message: "The stream provided \(count) bytes, but the body's length is \(length): give the correct length, or "
+            + "none.")
     }
 
     private static func checkFiles(of body: RequestBody) throws {
         guard case .segments(let segments) = body.source else { return }
         for case .file(let url, let length) in segments {
             guard try RequestBody.length(of: url) == length else {
-                throw RequestBodyError(message: "The file \(url.lastPathComponent) has changed its length since the body was made of it.")
+                throw RequestBodyError(message: "The file \(url.lastPathComponent) has changed its length since the body was created.")
             }
         }
     }
 
-    /// The head of the response is there: an empty body has been sent by then.
+    /// Called when the head of the response has arrived: an empty body has been sent by then.
     func headArrived() {
         if state.withLock({ $0.isEmpty }) { report(0, of: 0) }
     }
 
-    /// The exchange has ended: what is being read is let go.
+    /// Called when the exchange has ended: cancels reading.
     func abort() {
         let (reading, barrier) = state.withLock { state in
             state.isAborted = true
@@ -108,7 +109,7 @@ final class AsyncHTTPClientUpload: Sendable {
         }
         do {
             let piece = try await task?.value
-            // A cancelled task sees its stream end early: that isn't the end of the body.
+            // In a cancelled task, a stream ends early: that isn't the end of the body.
             guard !state.withLock({ $0.isAborted }) else { throw CancellationError() }
             return piece
         } catch {
@@ -116,7 +117,7 @@ final class AsyncHTTPClientUpload: Sendable {
         }
     }
 
-    /// Keeps the first error of the body, unless it comes from aborting it.
+    /// Stores the first error of the body, unless aborting caused it.
     func failed(_ error: any Error) -> any Error {
         state.withLock { state in
             if !state.isAborted, state.failure == nil { state.failure = error }
@@ -124,11 +125,11 @@ final class AsyncHTTPClientUpload: Sendable {
         return error
     }
 
-    /// Waits until the connection has taken note of the pieces that were handed to it, and has stopped the engine where it is full.
+    /// Waits until the connection has received the pieces passed to it, and has paused the engine if it is full.
     ///
-    /// The engine hands over what it pulls without waiting for the connection's loop: while that has no turn, on a busy machine, it would
-    /// take all of a large body into memory, and its last piece would count as sent while the first one still waits. Nobody tells which
-    /// loop is the connection's, so each is given a turn; ``abort()`` ends the wait.
+    /// The engine passes pieces on without waiting for the connection's event loop. If that doesn't get to run, on a busy machine, the
+    /// engine would read all of a large body into memory, and the last piece would count as sent while the first one still waits. The
+    /// connection's loop is unknown, so each loop is awaited; ``abort()`` ends the wait.
     func waitForLoops() async {
         let barrier = EventLoopBarrier()
         let isAborted = state.withLock { state in
@@ -138,13 +139,13 @@ final class AsyncHTTPClientUpload: Sendable {
         if !isAborted { await barrier.wait(for: loops) }
     }
 
-    /// The pieces so far have been handed to the connection.
+    /// Called when pieces have been passed to the connection.
     func sent(_ completed: Int64, of total: Int64?) {
         state.withLock { $0.lastSent = .now }
         report(completed, of: total)
     }
 
-    /// Tells of the progress, in rising order.
+    /// Reports the progress, in ascending order.
     private func report(_ completed: Int64, of total: Int64?) {
         guard let progress else { return }
         let isNews = state.withLock { state in

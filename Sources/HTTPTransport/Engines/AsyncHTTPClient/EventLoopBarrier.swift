@@ -2,7 +2,7 @@
 import Dispatch
 import NIOCore
 
-/// A wait until each event loop of a group has done what was handed to it before.
+/// Waits until each event loop of a group has run the work submitted to it before.
 final class EventLoopBarrier: Sendable {
     private struct State {
         var left = 0
@@ -10,12 +10,12 @@ final class EventLoopBarrier: Sendable {
         var isOver = false
     }
 
-    /// The longest wait: a loop that somebody else keeps busy holds up no other connection's upload for longer.
+    /// The maximum wait: a busy loop must not delay the upload of another connection for longer.
     private static let limit = DispatchTimeInterval.seconds(1)
 
     private let state = Locked(State())
 
-    /// Waits for the turns, for the limit or for ``end()``, whichever comes first.
+    /// Waits for the loops, for the limit or for ``end()``, whichever comes first.
     func wait(for loops: any EventLoopGroup) async {
         let loops = Array(loops.makeIterator())
         await withCheckedContinuation { continuation in

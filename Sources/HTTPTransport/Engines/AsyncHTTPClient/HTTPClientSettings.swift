@@ -1,14 +1,14 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 
-/// What an `HTTPClient` is configured for, as far as it matters here.
+/// The relevant settings of an `HTTPClient`.
 ///
-/// The client shows its configuration to nobody, so that it is read by reflection. Where that finds nothing the answer is `nil`: HTTP/2
-/// then isn't promised, and a redirect that was followed is noticed by the response's history, after the fact.
+/// The client doesn't expose its configuration, so it is read by reflection. If a setting isn't found, it is `nil`: HTTP/2 isn't promised
+/// then, and a followed redirect is detected afterwards, from the history in the response.
 struct HTTPClientSettings {
-    /// Whether it follows redirects by itself.
+    /// Whether the client follows redirects.
     let followsRedirects: Bool?
-    /// Whether it speaks HTTP/2 where a server offers it.
+    /// Whether the client uses HTTP/2 if a server offers it.
     let negotiatesHTTP2: Bool?
 
     /// Reads the settings of a client.
@@ -18,10 +18,10 @@ struct HTTPClientSettings {
         negotiatesHTTP2 = mirror.descendant("configuration", "httpVersion", "configuration").map { "\($0)" == "automatic" }
     }
 
-    /// Why a client that follows redirects can't be used.
+    /// The error for a client that follows redirects.
     static let redirectRefusal = TransportError(
         .unsupported,
-        "The HTTPClient follows redirects by itself, and would take credentials along: make it with AsyncHTTPClientTransport.configuration, "
-            + "or with redirectConfiguration: .disallow; this library follows redirects.")
+        "The HTTPClient follows redirects, and would pass credentials on: create it with "
+            + "AsyncHTTPClientTransport.configuration, or with redirectConfiguration: .disallow; this library follows redirects.")
 }
 #endif

@@ -13,11 +13,11 @@ extension AsyncHTTPClientUpload {
         }
     }
 
-    /// Reads the pieces. When the next one is asked for, those before have been handed to the connection.
+    /// Reads the pieces. When the next one is requested, the previous ones have been passed to the connection.
     struct Iterator: AsyncIteratorProtocol {
-        /// The most bytes that go to the connection at once: progress is told between them.
+        /// The maximum number of bytes to pass at once: progress is reported in between.
         private static let size = 64 * 1024
-        /// After so many bytes the loops are waited for.
+        /// The number of bytes after which the loops are awaited.
         private static let window = 1024 * 1024
 
         private let chunks: PieceReader
@@ -38,7 +38,7 @@ extension AsyncHTTPClientUpload {
             if ahead >= Self.window {
                 ahead = 0
                 await upload.waitForLoops()
-                // It may have been a long wait, and the last piece goes out only now.
+                // The wait may have been long, and the last piece is passed only now.
                 upload.sent(passed, of: length)
             }
             while rest.isEmpty {

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Memory for response bodies, used again and again: asking the system for it on the loop's thread costs more than the copy.
+/// Reusable memory for response bodies: allocating it on the loop's thread costs more than the copy.
 final class BodyBlocks: Sendable {
-    /// A block with what has been written into it.
+    /// A block and the number of bytes written into it.
     struct Block: @unchecked Sendable, Equatable {
-        // @unchecked: whoever holds the block is the only one who writes to its memory.
+        // @unchecked: only the holder of the block writes to its memory.
         fileprivate let memory: UnsafeMutableRawPointer
-        /// The bytes that there is room for.
+        /// The size in bytes.
         let capacity: Int
         fileprivate(set) var count = 0
 
-        /// The room that is left.
+        /// The number of free bytes.
         var room: Int { capacity - count }
 
-        /// Adds bytes; as many as there is room for, at most.
+        /// Appends bytes if they fit.
         mutating func append(_ bytes: UnsafeRawBufferPointer) {
             guard let start = bytes.baseAddress, bytes.count <= room else { return }
             (memory + count).copyMemory(from: start, byteCount: bytes.count)
@@ -21,16 +21,16 @@ final class BodyBlocks: Sendable {
         }
     }
 
-    /// What is kept of blocks of one size.
+    /// The free blocks of one size.
     private struct Kept {
         let size: Int
         var blocks: [Block] = []
     }
 
-    /// The bytes of a block: as many as libcurl gives at once, several times. The larger ones are for bodies that fit as a whole, and need
-    /// not be put together from pieces then.
+    /// The sizes of blocks: several times the amount that libcurl delivers at once. A body that fits into one of the larger blocks need not
+    /// be joined from pieces.
     static let sizes = [64 * 1024, 128 * 1024, 256 * 1024]
-    /// Bytes that are kept for later of each size, at most.
+    /// The maximum number of bytes to keep for each size.
     private static let kept = 4 * 1024 * 1024
 
     private let free = Locked(sizes.map { Kept(size: $0) })
@@ -41,16 +41,16 @@ final class BodyBlocks: Sendable {
         }
     }
 
-    /// An empty block.
+    /// Returns an empty block.
     ///
-    /// - Parameter expected: the bytes that will come, if that is known. More than fit into the largest come piece by piece.
+    /// - Parameter expected: The expected number of bytes, if known. More than the largest size arrives in pieces.
     func take(for expected: Int = 0) -> Block {
         let index = Self.sizes.firstIndex { $0 >= expected } ?? 0
         return free.withLock { $0[index].blocks.popLast() }
             ?? Block(memory: .allocate(byteCount: Self.sizes[index], alignment: 16), capacity: Self.sizes[index])
     }
 
-    /// Takes a block back.
+    /// Returns a block to the pool.
     func give(_ block: Block) {
         let isKept = free.withLock { kept in
             guard let index = kept.firstIndex(where: { $0.size == block.capacity }),
@@ -62,15 +62,15 @@ final class BodyBlocks: Sendable {
         if !isKept { block.memory.deallocate() }
     }
 
-    /// Takes blocks back.
+    /// Returns blocks to the pool.
     func give(_ queue: BlockQueue) {
         var queue = queue
         while let block = queue.popFirst() { give(block) }
     }
 
-    /// The bytes of a block, which is given back when they are no longer used.
+    /// Returns the bytes of a block. The block returns to the pool when they are no longer used.
     func data(of block: Block) -> Data {
-        // A body that is kept must not hold a block that is mostly empty.
+        // A retained body must not occupy a block that is mostly empty.
         guard block.count > block.capacity / 2 else {
             defer { give(block) }
             return Data(bytes: block.memory, count: block.count)
@@ -81,27 +81,27 @@ final class BodyBlocks: Sendable {
 
 /// The blocks of a body, in the order of their bytes.
 ///
-/// The first one needs no array: most bodies have no other, and what the loop's thread asks the system for and another thread gives back
-/// makes the two wait for each other in the allocator.
+/// The first block needs no array: most bodies have only one, and memory that the loop's thread allocates and another thread frees makes
+/// the two contend in the allocator.
 struct BlockQueue: Sendable {
     private var first: BodyBlocks.Block?
-    /// Those behind the first.
+    /// The blocks after the first.
     private var others: ArraySlice<BodyBlocks.Block> = []
 
-    /// Whether there are none.
+    /// Whether there are no blocks.
     var isEmpty: Bool { first == nil }
 
-    /// Whether the block that comes first is full.
+    /// Whether the first block is full.
     var isFirstFull: Bool {
         guard let first else { return false }
         return first.room == 0
     }
 
-    /// Adds as many of the bytes to the last block as there is room for there.
+    /// Adds as many bytes as fit into the last block.
     ///
-    /// - Returns: how many.
+    /// - Returns: The number of bytes added.
     mutating func fill(_ bytes: UnsafeRawBufferPointer) -> Int {
-        // Not by `first?.append(…)`: without optimisation, Swift 6.3 takes a place that generic code has emptied for a full one there.
+        // Not `first?.append(…)`: without optimisation, Swift 6.3 treats an optional that generic code has set to nil as non-nil there.
         guard var last = others.last ?? first else { return 0 }
         let count = min(last.room, bytes.count)
         last.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
@@ -109,19 +109,19 @@ struct BlockQueue: Sendable {
         return count
     }
 
-    /// Adds a block behind the others.
+    /// Appends a block.
     mutating func append(_ block: BodyBlocks.Block) {
         if first == nil { first = block } else { others.append(block) }
     }
 
-    /// Takes the first one; `nil` when there is none.
+    /// Removes the first block; `nil` if there is none.
     mutating func popFirst() -> BodyBlocks.Block? {
         guard let block = first else { return nil }
         first = others.popFirst()
         return block
     }
 
-    /// Takes them all.
+    /// Removes all blocks.
     mutating func popAll() -> BlockQueue {
         defer { self = BlockQueue() }
         return self

@@ -9,10 +9,10 @@ import Glibc
 import Musl
 #endif
 
-/// A secure connection that libcurl has made and ciphers, and nothing else.
+/// A secure connection that libcurl has established and encrypts.
 ///
-/// `@unchecked Sendable`: one thread at a time opens it, and then writes and reads; ``close()`` alone may come from any other, and touches only
-/// what is behind the lock and what libcurl allows any thread.
+/// `@unchecked Sendable`: one thread at a time opens it, then writes and reads. Only ``close()`` may be called on any thread; it accesses
+/// only the state behind the lock and functions of libcurl that any thread may call.
 package final class CurlConnection: @unchecked Sendable {
     private struct State {
         var socket: Int32 = -1
@@ -22,21 +22,21 @@ package final class CurlConnection: @unchecked Sendable {
     private let connector: CurlConnector
     private let multi: OpaquePointer
     private let easy: OpaquePointer
-    /// Owns `easy`; there until the connection ends.
+    /// Owns `easy`, until the connection ends.
     private var handle: CurlHandle?
     private let state = Locked(State())
-    /// Why the connection was refused when it stood.
+    /// The reason why the established connection was rejected.
     private var fault: TransportError?
-    /// Why the system gave no socket; 0 where it did.
+    /// The system's error when opening the socket; 0 if it succeeded.
     private var socketError: Int32 = 0
-    /// The version of TLS, such as `TLSv1.3`, where the library tells; `nil` before the connection is open.
+    /// The version of TLS, such as `TLSv1.3`; `nil` before the connection is open, and if the library doesn't report it.
     package private(set) var tlsVersion: String?
 
     init(_ connector: CurlConnector) throws(TransportError) {
-        guard csl_curl_enter() else { throw TransportError(.other, "The process exits: no connection is made any more.") }
+        guard csl_curl_enter() else { throw TransportError(.other, "The process is exiting: no more connections can be established.") }
         defer { csl_curl_leave() }
         guard let handle = CurlHandle(), let multi = csl_multi_new() else {
-            throw TransportError(.other, "There is no memory for another connection.")
+            throw TransportError(.other, "Memory is exhausted: there is no room for another connection.")
         }
         self.connector = connector
         self.handle = handle
@@ -46,7 +46,7 @@ package final class CurlConnection: @unchecked Sendable {
     }
 
     deinit {
-        // Says goodbye to the other side, if it can do so without waiting.
+        // Sends a close_notify if that doesn't block.
         work(orElse: ()) {
             _ = csl_multi_remove(multi, easy)
             csl_multi_free(multi)
@@ -57,14 +57,14 @@ package final class CurlConnection: @unchecked Sendable {
     /// The socket, for waiting; -1 before the connection is open.
     package var socket: Int32 { state.withLock { $0.socket } }
 
-    /// Connects, shakes hands, and checks whom it has reached. It waits, at most for so long.
+    /// Connects, performs the handshake, and verifies the host. Blocks until then, at most for the given time.
     ///
-    /// - Throws: ``TransportError``, the same as for an exchange.
+    /// - Throws: The same ``TransportError`` as an exchange.
     package func open(within limit: Duration) throws(TransportError) {
         let end = ContinuousClock.now + limit
         let added = work(orElse: -1) { csl_multi_add(multi, easy) }
         guard added == 0 else {
-            throw TransportError(.other, "libcurl refuses the connection: \(CurlFault.text(ofSet: added)).")
+            throw TransportError(.other, "libcurl rejected the connection: \(CurlFault.text(ofSet: added)).")
         }
         while true {
             let result = work(orElse: -1) { perform() }
@@ -76,23 +76,24 @@ package final class CurlConnection: @unchecked Sendable {
             try checkOpen()
             let left = end - .now
             guard left > .zero else {
-                throw TransportError(.timedOutConnecting, "No secure connection to \(connector.origin.authority) within \(limit).")
+                throw TransportError(.timedOutConnecting, "No secure connection to \(connector.origin.authority) was established within "
+                    + "\(limit).")
             }
             csl_multi_poll(multi, left.pollMilliseconds)
         }
         let socket = work(orElse: -1) { csl_easy_socket(easy) }
         guard socket >= 0 else {
-            throw TransportError(.connectionLost, "The connection to \(connector.origin.authority) has gone at once.")
+            throw TransportError(.connectionLost, "The connection to \(connector.origin.authority) was lost at once.")
         }
         state.withLock { $0.socket = socket }
         try checkOpen()
     }
 
-    /// Writes what goes out without waiting.
+    /// Writes as many bytes as possible without blocking.
     ///
-    /// - Returns: how many bytes went out. After fewer than all, wait for the socket, and come again with all that are left: TLS has begun a
-    ///   record with them.
-    /// - Throws: ``TransportError`` when the connection is broken or closed.
+    /// - Returns: The number of bytes written. If there are more, wait for the socket and call this again with all that are left: TLS has
+    ///   begun a record with them.
+    /// - Throws: ``TransportError`` if the connection is broken or closed.
     package func send(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Int {
         try checkOpen()
         handle?.forgetErrorText()
@@ -102,10 +103,10 @@ package final class CurlConnection: @unchecked Sendable {
         return count
     }
 
-    /// Reads what is there without waiting.
+    /// Reads the available bytes without blocking.
     ///
-    /// - Returns: how many bytes came; 0 at the other side's end, `nil` when there is nothing now.
-    /// - Throws: ``TransportError`` when the connection is broken or closed.
+    /// - Returns: The number of bytes read; 0 at the end, `nil` if none are available now.
+    /// - Throws: ``TransportError`` if the connection is broken or closed.
     package func receive(into bytes: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int? {
         try checkOpen()
         handle?.forgetErrorText()
@@ -116,18 +117,18 @@ package final class CurlConnection: @unchecked Sendable {
         return count
     }
 
-    /// Ends the connection: a wait for it, too, also while it is being made.
+    /// Closes the connection, and ends any wait for it, even while it is being established.
     package func close() {
         let socket = state.withLock { state in
             defer { state.isClosed = true }
             return state.isClosed ? -1 : state.socket
         }
-        // The number is the connection's until nobody has it any more.
+        // The descriptor isn't reused while the connection is referenced.
         if socket >= 0 { shutdown(socket, Int32(SHUT_RDWR)) }
         csl_multi_wakeup(multi)
     }
 
-    /// The connection stands, and is about to be ours.
+    /// Checks a connection that has just been established.
     func accepts() -> Bool {
         tlsVersion = csl_easy_tls_version(easy).map { String(cString: $0) }
         do {
@@ -139,9 +140,9 @@ package final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// A socket for the connection, which is about to be made.
+    /// Opens a socket for the connection.
     ///
-    /// - Returns: -1 where the system gives none.
+    /// - Returns: -1 if the system provides none.
     func openSocket(to address: OpaquePointer?) -> Int32 {
         let socket = csl_socket_open(address, nil, nil)
         socketError = socket < 0 ? -socket : 0
@@ -165,14 +166,14 @@ package final class CurlConnection: @unchecked Sendable {
         let error = CurlFault.error(
             code, text: handle?.errorText ?? "", at: connector.origin, showsIdentity: connector.trust.hasIdentity, socketError: socketError,
             easy)
-        // Those speak of an answer, and of HTTP.
+        // The texts of these errors refer to responses and HTTP.
         guard error.code == .connectionLost || error.code == .unreadableResponse else { return error }
         let reason = (error.underlying as? CurlError)?.text ?? "libcurl's error \(code)"
         return TransportError(
             .connectionLost, "The connection to \(connector.origin.authority) is broken (\(reason)).", underlying: error.underlying)
     }
 
-    /// Calls libcurl on a thread that isn't the library's own, but for the very end of the process, when the other value is the result.
+    /// Calls libcurl on a foreign thread. At the very end of the process, returns `none` instead.
     private func work<Value>(orElse none: Value, _ body: () -> Value) -> Value {
         guard csl_curl_enter() else { return none }
         var signals = csl_signal_guard()
@@ -185,21 +186,21 @@ package final class CurlConnection: @unchecked Sendable {
     }
 }
 
-/// Makes secure connections to one host that carry another protocol than HTTP, such as syslog over TLS (RFC 5425).
+/// Creates secure connections to one host for protocols other than HTTP, such as syslog over TLS (RFC 5425).
 ///
-/// libcurl finds the host, connects, shakes hands and checks whom it has reached, with the same trust as ``CurlTransport``; then it steps aside
-/// and only ciphers. There is no proxy on the way, whatever the environment says, and no protocol is offered by ALPN.
+/// libcurl resolves the host, connects, performs the handshake and verifies the host, with the same trust as ``CurlTransport``. After that
+/// it only encrypts. No proxy is used, whatever the environment contains, and ALPN offers no protocol.
 package struct CurlConnector: Sendable {
     let settings: CurlSettings
     let trust: CurlTrust
     let origin: Origin
-    /// Where libcurl is told to connect to; of the scheme it takes the TLS only.
+    /// The URL to connect to, with a scheme that selects TLS.
     let url: String
 
-    /// Prepares connections to a host, by its name or its address.
+    /// Prepares connections to a host, given by name or address.
     ///
-    /// - Throws: ``TransportError``: `unsupported` where there is no libcurl, or none that can do what the trust policy asks for; `badRequest`
-    ///   for what is no host or no port, and for a policy that can't be right.
+    /// - Throws: ``TransportError``: `unsupported` if libcurl is missing or doesn't support the trust policy; `badRequest` for an invalid
+    ///   host, port or policy.
     package init(host: String, port: UInt16, trust policy: TrustPolicy) throws(TransportError) {
         let library: CurlLibrary
         do {
@@ -219,7 +220,8 @@ package struct CurlConnector: Sendable {
         else {
             throw TransportError(
                 .badRequest,
-                "\"\(host.prefix(100))\" with port \(port) is no place to connect to: give a host's name or address, and a port.")
+                "\"\(host.prefix(100))\" with port \(port) isn't a valid host and port: give a host's name or address, and a port from 1 "
+                    + "to 65535.")
         }
         var configuration = CurlTransport.Configuration()
         configuration.httpVersion = .http1
@@ -230,9 +232,9 @@ package struct CurlConnector: Sendable {
         self.url = url.absoluteString
     }
 
-    /// A connection, which isn't open yet.
+    /// Creates a connection that isn't open yet.
     ///
-    /// - Throws: ``TransportError`` when there is no memory.
+    /// - Throws: ``TransportError`` if memory is exhausted.
     package func connection() throws(TransportError) -> CurlConnection {
         try CurlConnection(self)
     }

@@ -1,19 +1,19 @@
 import CSystemLibraries
 
-/// The front of a transport's loop: takes commands from any thread and wakes the loop when it sleeps, once per sleep.
+/// The entry to a transport's loop: takes commands from any thread, and wakes the loop once per sleep.
 ///
-/// A request that finds the loop asleep goes out from the caller's own thread, where the system can do that: a wake-up and a change of
-/// threads are a good part of what an exchange by itself costs.
+/// If the system allows it, a request that finds the loop asleep is sent on the caller's thread: waking another thread is a good part of
+/// the cost of a single exchange.
 final class CurlEngine: Sendable {
-    /// What the loop is told.
+    /// A command for the loop.
     enum Command: Sendable {
-        /// Send it.
+        /// Send the exchange.
         case start(CurlExchange)
-        /// Nobody wants it any more.
+        /// The exchange is no longer wanted.
         case drop(CurlExchange)
-        /// There is room for its body again, or more of the request's body.
+        /// There is room for the response's body again, or more of the request's body.
         case resume(CurlExchange)
-        /// Work for its thread.
+        /// Run a job on the loop's thread.
         case run(any CurlLoopJob)
     }
 
@@ -27,37 +27,37 @@ final class CurlEngine: Sendable {
         var loop: CurlLoop?
     }
 
-    /// libcurl's set of transfers, and what lets it work. Used by who has the turn; any thread may wake it.
+    /// libcurl's set of transfers and its driver. Used only by the owner, except that any thread may wake the driver.
     private struct Multi: @unchecked Sendable {
         let pointer: OpaquePointer
         let driver: OpaquePointer
     }
 
-    /// Memory for the bodies.
+    /// The memory for bodies.
     let blocks = BodyBlocks()
     private let settings: CurlSettings
     private let multi: Multi
     private let mailbox = Locked(Mailbox())
 
-    /// An engine whose thread starts with the first exchange.
+    /// Creates an engine whose thread starts with the first exchange.
     ///
-    /// - Throws: ``CurlUnavailable`` when there is no memory.
+    /// - Throws: ``CurlUnavailable`` if memory or descriptors are exhausted.
     init(_ settings: CurlSettings) throws(CurlUnavailable) {
         guard csl_curl_enter() else { throw CurlUnavailable(reason: "the process exits") }
         defer { csl_curl_leave() }
         guard let pointer = csl_multi_new() else { throw CurlUnavailable(reason: "libcurl has no memory for a set of transfers") }
         guard let driver = csl_driver_new(pointer) else {
             csl_multi_free(pointer)
-            throw CurlUnavailable(reason: "the system has no memory, or no descriptor, for a set of transfers")
+            throw CurlUnavailable(reason: "memory or descriptors for a set of transfers are exhausted")
         }
         multi = Multi(pointer: pointer, driver: driver)
         self.settings = settings
     }
 
     deinit {
-        // The loop keeps the engine as long as it runs: so by now it has ended, or it never began. At the process's very end all is left.
+        // The loop retains the engine while it runs, so it has ended or never started. At the very end of the process, nothing is freed.
         guard csl_curl_enter() else { return }
-        // On any thread, and what is said to the other sides of secure connections that are gone must not end the process.
+        // This may be any thread, and close_notify alerts on broken connections must not raise SIGPIPE.
         var signals = csl_signal_guard()
         csl_signal_guard_begin(&signals)
         csl_multi_free(multi.pointer)
@@ -66,17 +66,17 @@ final class CurlEngine: Sendable {
         csl_driver_free(multi.driver)
     }
 
-    /// What becomes of a command.
+    /// The handling of a posted command.
     private enum Posting {
         case refused, waits, wakes, starts
-        /// The caller has the loop's turn, and does it by itself.
+        /// The caller owns the loop, and performs the command itself.
         case isOwner(CurlLoop)
     }
 
-    /// Passes a command to the loop.
+    /// Posts a command to the loop.
     ///
-    /// - Returns: `false` for a start after ``close()``, and for a job after the thread's end; the others are always taken. Where no thread
-    ///   can be had, exchanges fail, and jobs are run elsewhere.
+    /// - Returns: `false` for a start after ``close()``, and for a job after the thread's end; all other commands are taken. If the thread
+    ///   can't be started, exchanges fail, and jobs run elsewhere.
     @discardableResult
     func post(_ command: Command) -> Bool {
         let posting = mailbox.withLock { box -> Posting in
@@ -87,7 +87,7 @@ final class CurlEngine: Sendable {
                     return .isOwner(loop)
                 }
             }
-            // Nobody would take it out again, and it would keep the engine.
+            // The command would never be taken out, and would retain the engine.
             if box.hasEnded {
                 if case .run = command { return .refused }
                 return .waits
@@ -110,7 +110,7 @@ final class CurlEngine: Sendable {
         return true
     }
 
-    /// Takes no new exchanges. Those under way go on to their end, and with the last the thread ends.
+    /// Refuses new exchanges. Those under way continue, and the thread ends after the last.
     func close() {
         let wakes = mailbox.withLock { box in
             box.isClosed = true
@@ -120,10 +120,10 @@ final class CurlEngine: Sendable {
         if wakes { csl_driver_wake(multi.driver) }
     }
 
-    /// Moves what has come since the loop last asked behind what it has.
+    /// Appends the commands posted since the last call.
     ///
-    /// - Parameter sleepsIfNone: whether the loop is about to sleep where nothing has come: then the next command wakes it.
-    /// - Returns: whether no new exchanges will come.
+    /// - Parameter sleepsIfNone: Whether the loop sleeps if there are none. Then the next command wakes it.
+    /// - Returns: Whether the engine is closed.
     func collect(_ commands: inout [Command], sleepsIfNone: Bool) -> Bool {
         mailbox.withLock { box in
             if commands.isEmpty {
@@ -137,12 +137,12 @@ final class CurlEngine: Sendable {
         }
     }
 
-    /// A caller has begun its exchange by itself, and gives the turn back.
+    /// Releases ownership after a caller has sent its exchange.
     ///
-    /// - Parameter sleepContinues: whether the loop's thread may sleep on, where no commands have come meanwhile.
+    /// - Parameter sleepContinues: Whether the loop's thread may go on sleeping if no commands have arrived.
     func releaseOwnership(sleepContinues: Bool) {
         let wakes = mailbox.withLock { box in
-            // After close() the loop looks whether it is done, whatever has become of this exchange.
+            // After close(), the loop must check whether it can end, whatever the state of this exchange.
             box.isAsleep = sleepContinues && box.commands.isEmpty && !box.isClosed
             return !box.isAsleep
         }
@@ -153,7 +153,7 @@ final class CurlEngine: Sendable {
     /// The loop, while its thread runs.
     var loop: CurlLoop? { mailbox.withLock { $0.loop } }
 
-    /// Ends the mailbox, if nothing is in it: the loop is about to go.
+    /// Closes the mailbox if it is empty, because the loop is about to end.
     func end() -> Bool {
         mailbox.withLock { box in
             box.hasEnded = box.commands.isEmpty
@@ -174,7 +174,7 @@ final class CurlEngine: Sendable {
             }, context)
         guard !isStarted else { return }
         Unmanaged<CurlLoop>.fromOpaque(context).release()
-        // Nobody will ever run what waits, also what other threads have posted meanwhile.
+        // The waiting commands, including those posted by other threads in the meantime, would never be performed.
         let orphans = mailbox.withLock { box in
             box.isStarted = false
             box.loop = nil
@@ -184,7 +184,7 @@ final class CurlEngine: Sendable {
         for orphan in orphans {
             switch orphan {
             case .start(let exchange):
-                exchange.abandon(TransportError(.other, "The system gives no thread for the transport: too many are running."))
+                exchange.abandon(TransportError(.other, "No thread can be started for the transport: too many are running."))
             case .run(let job): job.runElsewhere()
             case .drop, .resume: break
             }
@@ -193,8 +193,8 @@ final class CurlEngine: Sendable {
 }
 
 extension Duration {
-    /// The milliseconds that `poll` may wait for it: rounded up, so that none is asked for its end too early, none when it has passed, and at
-    /// most a minute, since who waits looks again then.
+    /// The timeout for `poll` in milliseconds: rounded up so that it doesn't end early, 0 if the duration has passed, and at most a minute,
+    /// since waiting is repeated.
     var pollMilliseconds: Int32 {
         guard self > .zero else { return 0 }
         let (seconds, attoseconds) = components

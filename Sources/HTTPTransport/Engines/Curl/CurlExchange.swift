@@ -1,18 +1,18 @@
 import CSystemLibraries
 import Foundation
 
-/// One request on its way through libcurl, and its response: what the loop brings goes in, what the caller awaits comes out.
+/// A request on its way through libcurl, and its response. The loop delivers, the caller awaits.
 ///
-/// The head is delivered once; after it the body's bytes wait in a bounded buffer for their reader, and while it is full the loop takes no
-/// more. The exchange ends exactly once: all received, failed, or abandoned.
+/// The head is delivered once. The bytes of the body then wait for their reader in a bounded buffer; while it is full, the loop pauses the
+/// transfer. The exchange ends exactly once: complete, failed, or abandoned.
 ///
-/// `@unchecked Sendable`: `transfer` is touched by who has the loop's turn only; all else is constant or behind the lock.
+/// `@unchecked Sendable`: only the loop's owner accesses `transfer`; everything else is constant or protected by the lock.
 final class CurlExchange: @unchecked Sendable {
-    /// From so many waiting bytes on the loop takes no more of the body, and from so few on it does again.
+    /// High and low watermarks of the waiting bytes: receiving pauses above one and resumes below the other.
     static let fullAt = 256 * 1024
     static let roomAt = 96 * 1024
-    /// A reader that wants all of a body whose rest is too long, or of unknown length, is told from so many waiting bytes on: less than what
-    /// makes the loop stop.
+    /// The number of waiting bytes at which a reader that collects the body is woken, if the rest is too long or of unknown length: less
+    /// than the high watermark.
     static let piece = 128 * 1024
 
     let request: CurlRequest
@@ -26,8 +26,7 @@ final class CurlExchange: @unchecked Sendable {
     let state = Locked(CurlExchangeState())
     private let engine: CurlEngine
 
-    /// The loop's part. Unchecked: who has the turn is alone and has no overlapping accesses to fear, and each check costs more than the
-    /// access.
+    /// The loop's part. Unchecked: only the loop's owner accesses it, without overlaps, and each check costs more than the access.
     @exclusivity(unchecked) var transfer = CurlTransfer()
 
     init(_ request: CurlRequest, from source: borrowing ServiceRequest, trust: CurlTrust, probe: TrustProbe?, engine: CurlEngine) {
@@ -46,14 +45,14 @@ final class CurlExchange: @unchecked Sendable {
         blocks.give(state.withLock { $0.takeRest() })
     }
 
-    /// Whether its reader collects the body.
+    /// Whether the reader collects the body.
     var isCollected: Bool { state.withLock { $0.isCollected } }
 
-    /// Whether anybody still waits for it.
+    /// Whether a caller still waits for the exchange.
     var isWanted: Bool { state.withLock { $0.end == nil } }
 }
 
-// What the caller does.
+// The caller's side.
 extension CurlExchange {
     /// Sends the request and awaits the head of the response.
     func head() async throws -> CurlHead {
@@ -76,9 +75,9 @@ extension CurlExchange {
         }
     }
 
-    /// The next piece of the body, `nil` at the end, as far as it needn't be waited for.
+    /// Returns the next piece of the body without waiting, `nil` at the end.
     ///
-    /// - Parameter wanted: how many bytes the reader would rather wait for than be woken for fewer, as far as they come.
+    /// - Parameter wanted: The number of bytes for which the reader prefers to wait rather than being woken for fewer.
     func arrived(_ wanted: Int) throws -> ResponseBody.Arrival {
         if Task.isCancelled { abandon(CancellationError()) }
         let (reading, hasRoom) = state.withLock { ($0.readAtOnce(wanted), $0.resumes(below: Self.roomAt)) }
@@ -90,9 +89,9 @@ extension CurlExchange {
         }
     }
 
-    /// The next piece of the body, `nil` at the end.
+    /// Returns the next piece of the body, `nil` at the end.
     ///
-    /// - Parameter wanted: how many bytes the reader would rather wait for than be woken for fewer, as far as they come.
+    /// - Parameter wanted: The number of bytes for which the reader prefers to wait rather than being woken for fewer.
     func next(_ wanted: Int = 1) async throws -> Data? {
         if case .piece(let piece) = try arrived(wanted) { return piece }
         return try await withTaskCancellationHandler {
@@ -110,7 +109,7 @@ extension CurlExchange {
         }
     }
 
-    /// Throws when the body isn't wanted any more: what a reader with bytes of its own asks before it goes on with them.
+    /// Throws if the body is no longer wanted. Readers with buffered bytes call this before they continue with them.
     func checkWanted() throws {
         if let error = state.withLock({ $0.abandonment }) { throw error }
         guard Task.isCancelled else { return }
@@ -118,15 +117,15 @@ extension CurlExchange {
         throw CancellationError()
     }
 
-    /// The body was dropped or cancelled by its reader: nothing to do for one that was read to its end, as most are.
+    /// Called when the reader drops or cancels the body. Does nothing if the body was read to its end, which is usual.
     ///
-    /// - Parameter isDecoded: whether bytes that have been read from here may still last for more of the body.
+    /// - Parameter isDecoded: Whether the decoder may still hold bytes of the body.
     func drop(isDecoded: Bool) {
         guard isDecoded || !state.withLock({ $0.isConsumed }) else { return }
         abandon(TransportError(.other, "The body of the response from \(request.host) was cancelled by its reader."))
     }
 
-    /// Ends the exchange at once with that error; the caller is told before the loop is.
+    /// Ends the exchange at once with an error. The caller is notified before the loop.
     func abandon(_ error: any Error, keepingBytes: Bool = false) {
         let (effects, isRunning) = state.withLock { $0.abandon(error, keepingBytes: keepingBytes, blocks) }
         if isRunning { engine.post(.drop(self)) }
@@ -139,9 +138,9 @@ extension CurlExchange {
             do {
                 try await upload.feed { self.engine.post(.resume(self)) }
             } catch is CancellationError where Task.isCancelled {
-                // The exchange has ended without wanting the rest of the body.
+                // The exchange has ended without needing the rest of the body.
             } catch {
-                // The body's own error; once the exchange has ended, nobody wants the body, and it may say so by any error.
+                // An error of the body itself. After the end of the exchange, the body may fail with any error, which is ignored.
                 if isWanted { abandon(error, keepingBytes: isCollected) }
             }
         }
@@ -155,14 +154,14 @@ extension CurlExchange {
 }
 
 extension CurlExchange {
-    /// The response that a head begins.
+    /// Returns the response that begins with a head.
     ///
-    /// - Throws: ``TransportError`` with `unreadableResponse` when the head contradicts itself.
+    /// - Throws: ``TransportError`` with `unreadableResponse` if the head contradicts itself.
     func response(to request: ServiceRequest, _ head: CurlHead) throws -> TransportResponse {
         let (status, version, headers) = head.parsed()
         guard status >= 100 else {
             let fault = TransportError(
-                .unreadableResponse, "What \(self.request.host) answered is no HTTP that can be read: its status line is none.")
+                .unreadableResponse, "The response from \(self.request.host) isn't valid HTTP: its status line is invalid.")
             abandon(fault)
             throw fault
         }
@@ -173,7 +172,7 @@ extension CurlExchange {
         let body = ResponseBody(
             expectedLength: length,
             next: { wanted in
-                // Who watches the progress wants to see some.
+                // A progress closure should be called often.
                 let piece = if let decoded { try await decoded.next() } else { try await self.next(meter == nil ? wanted : 1) }
                 meter?.passed(piece)
                 return piece
@@ -195,7 +194,7 @@ extension CurlExchange {
             isTunnelRefusal: head.isOfTunnel)
     }
 
-    /// The codings that are undone; none where the request wants the body as it comes.
+    /// Returns the codings to decode; none if the request wants the body unchanged.
     private func codings(of headers: HTTPFields) throws(TransportError) -> [ContentCoding] {
         guard request.fields.isDecoded else { return [] }
         do {
@@ -212,7 +211,7 @@ extension CurlExchange {
             abandon: { self.abandon($0) })
     }
 
-    /// The number of bytes that the reader will see, where the head tells (RFC 9112 §6.3).
+    /// Returns the number of bytes that the reader will receive; `nil` if the head doesn't determine it (RFC 9112 §6.3).
     private static func bodyLength(
         _ status: Int, _ framing: CurlHead.Framing, method: ServiceRequest.Method, isDecoded: Bool
     ) -> Int64? {
@@ -226,13 +225,13 @@ extension CurlExchange {
     }
 }
 
-// What the loop brings, by who has its turn.
+// The loop's side, called by its owner.
 extension CurlExchange {
-    /// A header line, or a piece of one, before libcurl keeps it.
+    /// Checks a header line, or a piece of one, before libcurl stores it.
     ///
-    /// - Returns: whether libcurl is to go on.
+    /// - Returns: Whether libcurl may continue.
     func accepts(line: UnsafeRawBufferPointer) -> Bool {
-        // What is longer than 16 kB comes in pieces.
+        // Lines longer than 16 kB arrive in pieces.
         defer { transfer.isWithinLine = line.last != UInt8(ascii: "\n") }
         guard !transfer.isWithinLine, !transfer.heads.accepts(line) else { return true }
         refuseFirstLine()
@@ -241,14 +240,14 @@ extension CurlExchange {
 
     private func refuseFirstLine() {
         let isServer = transfer.isConnected || transfer.loop?.reportsConnections == false
-        transfer.fault = CurlFault.badFirstLine(from: isServer ? request.host : "the proxy on the way to \(request.host)")
+        transfer.fault = CurlFault.badFirstLine(from: isServer ? request.host : "the proxy for \(request.host)")
     }
 
-    /// A header line.
+    /// Receives a header line.
     ///
-    /// - Returns: whether libcurl is to go on.
+    /// - Returns: Whether libcurl may continue.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
-        // Older libraries don't tell that the connection stands.
+        // Older libraries don't report that the connection is established.
         let isConnected = transfer.isConnected || transfer.loop?.reportsConnections == false
         switch transfer.heads.receive(line, isConnected: isConnected) {
         case .none:
@@ -256,7 +255,7 @@ extension CurlExchange {
         case .tooLarge:
             transfer.fault = TransportError(
                 .unreadableResponse,
-                "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes, or comes behind more than "
+                "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes, or follows more than "
                     + "\(CurlHeadReader.mostInformational) informational responses.")
             return false
         case .badFirstLine:
@@ -264,28 +263,28 @@ extension CurlExchange {
             return false
         case .badLength(let length):
             transfer.fault = TransportError(
-                .unreadableResponse, "The response from \(request.host) declares a length that is none, or two that differ: \(length).")
+                .unreadableResponse, "The response from \(request.host) has an invalid Content-Length, or several that differ: \(length).")
             return false
         case .contradiction(let what):
             transfer.fault = TransportError(
                 .unreadableResponse,
-                "The response from \(request.host) has \(what): where its body ends can't be known for sure (RFC 9112 §6.3). It must be mended "
-                    + "there.")
+                "The response from \(request.host) has \(what): the end of its body is ambiguous (RFC 9112 §6.3). The service must be "
+                    + "corrected.")
             return false
         case .head(let head):
-            // It has no body, and what its server sends as one is nobody's answer.
+            // The response has no body; anything that the server sends as one must not reach another exchange.
             if head.status == 204, head.framing.isTransferCoded { transfer.handle?.forbidReuse() }
             deliver(head)
             return true
         }
     }
 
-    /// Bytes of the body.
+    /// Receives bytes of the body.
     ///
-    /// - Returns: whether they were taken; else libcurl is to wait with them.
+    /// - Returns: Whether they were taken; otherwise libcurl must pause.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let isTaken = state.withLock { state in
-            // Nobody wants more: the loop will be told to drop it, and more reading would only make that late.
+            // The body is no longer wanted, and the loop will receive a command to drop the exchange; further reading would only delay it.
             guard state.end == nil else { return false }
             guard state.waiting == 0 || state.waiting + bytes.count <= Self.fullAt else {
                 state.isPaused = true
@@ -300,9 +299,9 @@ extension CurlExchange {
         return isTaken
     }
 
-    /// A socket for a connection that is about to be made.
+    /// Opens a socket for a new connection.
     ///
-    /// - Returns: -1 where the system gives none, or the request isn't to go out once more.
+    /// - Returns: -1 if the system provides none, or if the request would be sent again.
     func openSocket(to address: OpaquePointer?, owner: UnsafeMutableRawPointer?) -> Int32 {
         guard let loop = transfer.loop, loop.mayConnect(self) else { return -1 }
         let socket = csl_socket_open(address, loop.driver, owner)
@@ -310,7 +309,7 @@ extension CurlExchange {
         return max(socket, -1)
     }
 
-    /// How long an exchange over HTTP/2 goes on behind a complete answer, for a body of which the server takes nothing, and for trailers.
+    /// The time for which an HTTP/2 exchange continues after a complete response if the server reads nothing of the body, and for trailers.
     private static let patience = Duration.seconds(3)
 
     /// Fills libcurl's buffer with the request's body.
@@ -328,36 +327,36 @@ extension CurlExchange {
         return reading
     }
 
-    /// What passes next; `nil` when nothing is watched.
+    /// The next deadline; `nil` if there is none.
     func due(now: MonotonicInstant) -> ExchangeDeadlines.Due? {
         guard isWanted else { return nil }
         if transfer.hasHead {
-            // While the reader is slow, silence is its own.
+            // While the reader is slow, the silence isn't the server's.
             let last = transfer.waitsForReader ? now : transfer.lastProgress ?? now
             let due = deadlines.dueWhileReceiving(lastArrival: last)
             guard transfer.isAnswered, transfer.heads.isHTTP2, !transfer.waitsForUpload else { return due }
-            // The answer doesn't depend on what hasn't been sent (RFC 9113 §8.1). The server may take no more of it, and libcurl doesn't tell.
+            // The response doesn't depend on the unsent part (RFC 9113 §8.1). The server may stop reading it, which libcurl doesn't report.
             let end = last.advanced(by: Self.patience)
             return due.map { $0.instant < end } == true ? due : ExchangeDeadlines.Due(instant: end, code: .timedOutIdle)
         }
-        // Older libraries don't tell that the connection stands, but none sends anything before.
+        // Older libraries don't report that the connection is established, but no bytes are sent before.
         guard transfer.isConnected || transfer.lastProgress != nil else { return deadlines.dueWhileConnecting }
         return deadlines.dueWhileWaiting(lastSent: transfer.lastProgress)
     }
 
-    /// The head of the response is there; where a proxy has answered instead of opening a tunnel, that answer's, which has no body.
+    /// Delivers the head of the response; if a proxy refused a tunnel, the head of the proxy's response, without its body.
     func deliver(_ head: CurlHead) {
         state.withLock { $0.deliver(head, length: transfer.heads.bodyLength) }
         transfer.loop?.headArrived(self)
         if request.hasBody { countReceived(0) }
-        // libcurl sends no more of the body to a server that refuses it, but goes on to wait for the next piece where it was told to.
+        // libcurl sends nothing more of the body to a server that refuses it, but if paused it would still wait for the next piece.
         if transfer.waitsForUpload, head.status >= 300, let handle = transfer.handle {
             transfer.waitsForUpload = false
             csl_easy_pause(handle.easy, Int32(CSL_PAUSE_NONE))
         }
     }
 
-    /// So many bytes of the answer to an upload have come: the rest of it, where its length was told.
+    /// Counts received bytes of the response to an upload, to find out whether it is complete by its length.
     private func countReceived(_ count: Int) {
         transfer.received += count
         transfer.isAnswered = transfer.hasHead && transfer.heads.isComplete(after: transfer.received)
@@ -366,15 +365,14 @@ extension CurlExchange {
         endIfAnswered()
     }
 
-    /// Ends an upload that waits for more of its own body, when the answer is complete and the server doesn't want more: it closes the
-    /// connection (RFC 9112 §9.3). While that stays open, the body is sent to its end, for as long as it isn't silent for the idle time; see
-    /// ``due(now:)`` for HTTP/2.
+    /// Ends an upload whose body has no bytes yet, if the response is complete and the server closes the connection (RFC 9112 §9.3).
+    /// If the connection stays open, the body is sent to its end unless it is silent for the idle time; see ``due(now:)`` for HTTP/2.
     private func endIfAnswered() {
         guard transfer.isAnswered, transfer.waitsForUpload, transfer.heads.isClosing else { return }
         transfer.loop?.answered.append(self)
     }
 
-    /// The engine is done with it.
+    /// Called by the engine at the end.
     func finish(_ error: (any Error)?, metrics: CurlMetrics) {
         if error == nil, request.hasBody, !transfer.isCut { reportUpload(to: request.upload) }
         let trailers = transfer.heads.trailers
@@ -387,12 +385,12 @@ extension CurlExchange {
         transfer.loop?.flushLater(self)
     }
 
-    /// Tells the readers what there is: at the end of a round, when it may be the whole response.
+    /// Delivers to the readers at the end of a round, when the response may be complete.
     func flush() {
         state.withLock { $0.flush(blocks) }.perform(blocks)
     }
 
-    /// Tells of the whole of a body, where it has not been told of while it was sent.
+    /// Reports the end of a body's upload if that wasn't reported during the upload.
     private func reportUpload(to end: CurlRequest.Upload) {
         switch end {
         case .bytes(let data): reportUpload(Int64(data.count), of: Int64(data.count))

@@ -1,26 +1,26 @@
 import Foundation
 
-/// The state of a ``CurlExchange``: a value that is changed under its lock, and says what to do after unlocking.
+/// The state of a ``CurlExchange``: a value that is changed under its lock, and returns the work to do after unlocking.
 struct CurlExchangeState {
-    // Unchecked: this state takes each out before it is resumed, and an exchange always ends; the check would cost memory and as much time
-    // as all else here.
+    // Unchecked: this state removes each continuation before it is resumed, and every exchange ends. The check would cost memory, and as
+    // much time as everything else here.
     typealias HeadReader = UnsafeContinuation<CurlHead, any Error>
     typealias BodyReader = UnsafeContinuation<Data?, any Error>
 
-    /// How an exchange ended.
+    /// The end of an exchange.
     enum End {
         case received
         case failed(any Error)
     }
 
-    /// What has to happen once the lock is free.
+    /// Work to do after unlocking.
     struct Effects {
         var head: (HeadReader, Result<CurlHead, any Error>)?
         var reader: (BodyReader, Result<Data?, any Error>)?
         var dropped = BlockQueue()
         var feeder: Task<Void, Never>?
 
-        /// Does it.
+        /// Does the work.
         func perform(_ blocks: BodyBlocks) {
             blocks.give(dropped)
             feeder?.cancel()
@@ -29,41 +29,41 @@ struct CurlExchangeState {
         }
     }
 
-    /// Awaits the head.
+    /// The continuation that awaits the head.
     var headReader: HeadReader?
-    /// Feeds the request's body.
+    /// The task that reads the request's body.
     var feeder: Task<Void, Never>?
-    /// Times and bytes, as far as they are known.
+    /// The metrics known so far.
     var metrics = CurlMetrics()
     /// The trailer lines.
     var trailers: [UInt8] = []
-    /// The head, once it is there.
+    /// The head, once it has arrived.
     private(set) var head: CurlHead?
-    /// How it ended; `nil` while it goes on.
+    /// The end; `nil` while the exchange goes on.
     private(set) var end: End?
-    /// Why nothing more is to be read, not even what has come.
+    /// The error that prevents further reading, even of bytes that have arrived.
     private(set) var abandonment: (any Error)?
-    /// Whether all has been received and read, so that there is nothing left to give up.
+    /// Whether everything has been received and read, so that nothing is left to abandon.
     var isConsumed: Bool {
         guard case .received = end else { return false }
         return blocks.isEmpty
     }
 
-    /// The bytes that wait for their reader.
+    /// The number of bytes that wait for their reader.
     private(set) var waiting = 0
-    /// Whether the loop stopped taking bytes until some have been read.
+    /// Whether the loop has paused the transfer until bytes are read.
     var isPaused = false
 
-    /// The bytes that are still to come, where the head told; else 0.
+    /// The number of bytes still to come according to the head; 0 if unknown.
     private var expected = 0
     private var blocks = BlockQueue()
     private var bodyReader: (reader: BodyReader, least: Int)?
-    /// Whether its reader collects: what has come belongs to its error then, as far as it hasn't been read.
+    /// Whether the reader collects the body: unread bytes then belong to its error.
     private(set) var isCollected = false
 
-    /// The head is complete.
+    /// Delivers the head.
     ///
-    /// - Parameter length: the length of the body that it tells.
+    /// - Parameter length: The length of the body according to the head.
     mutating func deliver(_ head: CurlHead, length: Int) {
         guard self.head == nil else { return }
         self.head = head
@@ -83,15 +83,15 @@ struct CurlExchangeState {
         }
     }
 
-    /// The engine is done. Bytes that wait are still read, before an error.
+    /// Ends the exchange from the engine's side. Waiting bytes are still read, before an error.
     mutating func finish(_ error: (any Error)?) {
         if end == nil { end = error.map(End.failed) ?? .received }
         isPaused = false
     }
 
-    /// Ends the exchange from the caller's side, also one that was received and is still being read.
+    /// Ends the exchange from the caller's side, even if it was received and is still being read.
     ///
-    /// - Returns: what to do, and whether the engine still has the exchange.
+    /// - Returns: The work to do, and whether the engine still has the exchange.
     mutating func abandon(_ error: any Error, keepingBytes: Bool = false, _ pool: BodyBlocks) -> (Effects, isRunning: Bool) {
         if case .failed = end { return (Effects(), false) }
         let isRunning = end == nil
@@ -107,7 +107,7 @@ struct CurlExchangeState {
         return (effects, isRunning)
     }
 
-    /// What the readers get by now.
+    /// Returns what can be delivered to the readers now.
     mutating func flush(_ pool: BodyBlocks) -> Effects {
         var effects = Effects()
         wake(&effects, pool)
@@ -137,14 +137,14 @@ struct CurlExchangeState {
         bodyReader = nil
     }
 
-    /// What waits first; `nil` when nothing does, or less than the reader would have, and more may come.
+    /// Removes the first waiting block; `nil` if there is none, or if it is smaller than the reader prefers and more may follow.
     mutating func takeBlock(ofAtLeast least: Int = 1) -> BodyBlocks.Block? {
         guard waiting >= least || end != nil || isPaused, let block = blocks.popFirst() else { return nil }
         waiting -= block.count
         return block
     }
 
-    /// How many bytes are worth waking a reader for who wants so many: all of the rest where it is known and there is room for it.
+    /// Returns the minimum number of bytes for waking a reader: the whole rest if it is known and fits.
     private func least(of wanted: Int) -> Int {
         let rest = waiting.addingReportingOverflow(expected)
         let fits = expected > 0 && !rest.overflow && rest.partialValue <= CurlExchange.fullAt
@@ -160,43 +160,43 @@ struct CurlExchangeState {
         }
     }
 
-    /// Whether the loop is to be told that there is room again.
+    /// Returns whether the loop must resume the transfer.
     mutating func resumes(below limit: Int) -> Bool {
         guard isPaused, waiting <= limit else { return false }
         isPaused = false
         return true
     }
 
-    /// What a reader finds.
+    /// The result of a read.
     enum Reading {
-        /// Bytes that waited.
+        /// Bytes that were waiting.
         case block(BodyBlocks.Block)
         /// The end, or an error.
         case end(Result<Data?, any Error>)
-        /// Nothing yet: the reader is told.
+        /// Nothing yet: the reader will be resumed.
         case waits
     }
 
-    /// Answers a reader, or lets it wait. Both under one lock: what came between a look and the wait would wake nobody.
+    /// Returns bytes, or stores the continuation, both under one lock: otherwise bytes that arrive in between would wake no reader.
     ///
-    /// - Parameter wanted: how many bytes the reader would rather wait for than be woken for fewer.
+    /// - Parameter wanted: The number of bytes for which the reader prefers to wait rather than being woken for fewer.
     mutating func read(_ reader: BodyReader, _ wanted: Int) -> Reading {
         let reading = readAtOnce(wanted)
         if case .waits = reading { bodyReader = (reader, least(of: wanted)) }
         return reading
     }
 
-    /// What is there for a reader; most bodies are there as a whole by the time they are read.
+    /// Returns what is available; most bodies are complete by the time they are read.
     mutating func readAtOnce(_ wanted: Int) -> Reading {
         guard bodyReader == nil else {
             return .end(.failure(TransportError(.other, "A response body has one reader: two read it at once.")))
         }
         if wanted > 1 { isCollected = true }
-        // Who is awake may as well take what is full.
+        // A running reader can take a full block at once.
         return reading(ofAtLeast: blocks.isFirstFull ? 1 : least(of: wanted))
     }
 
-    /// Gives back what nobody will read any more.
+    /// Removes blocks that will not be read.
     mutating func takeRest() -> BlockQueue {
         waiting = 0
         return blocks.popAll()

@@ -1,26 +1,26 @@
 import CSystemLibraries
 import Foundation
 
-/// One of libcurl's handles, used for one exchange after the other. For who has the loop's turn only.
+/// A handle of libcurl, used for one exchange at a time. Only the loop's owner uses it.
 final class CurlHandle {
-    /// libcurl's own.
+    /// libcurl's handle.
     let easy: OpaquePointer
-    /// What watches its sockets; `nil` where somebody waits for them by other means.
+    /// The driver that watches its sockets; `nil` if its sockets are awaited in another way.
     private let driver: OpaquePointer?
-    /// What it is used for now, which the loop keeps alive for as long. Unchecked: each callback reads it, and who has the turn is alone.
+    /// The current exchange, which the loop keeps alive. Unchecked: each callback reads it, and only the loop's owner accesses it.
     @exclusivity(unchecked) private(set) var exchange: Unmanaged<CurlExchange>?
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private static let errorSize = 256
-    /// Whether what all exchanges have in common is set.
+    /// Whether the settings common to all exchanges are set.
     private var isConfigured = false
-    /// Whether something is set that the next exchange must not find.
+    /// Whether options are set that must not remain for the next exchange.
     private var isSpecial = false
     /// Whether it uses the connections of a pool.
     private var isPooled = false
-    /// Whether a connection that is being made is waited for, as it may take several exchanges.
+    /// Whether it waits for a connection that is being established, because several exchanges may share it.
     private var waitsForConnection = false
 
-    /// A new handle; `nil` when there is no memory.
+    /// Creates a handle; `nil` if memory is exhausted.
     init?(_ driver: OpaquePointer? = nil) {
         guard let easy = csl_easy_new() else { return nil }
         self.easy = easy
@@ -34,23 +34,24 @@ final class CurlHandle {
         errorBuffer.deallocate()
     }
 
-    /// What the callbacks get.
+    /// The user pointer of the callbacks.
     var user: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    /// What libcurl says about the failure; empty when nothing.
+    /// libcurl's description of the failure; empty if there is none.
     var errorText: String { String(cString: errorBuffer) }
 
-    /// Before what may fail without saying anything: what was said of something else must not stand there.
+    /// Clears the error text before a call that may fail without setting it.
     func forgetErrorText() { errorBuffer[0] = 0 }
 
-    /// Makes the handle ready for an exchange.
+    /// Prepares the handle for an exchange.
     ///
-    /// - Throws: ``TransportError`` where the library doesn't take what says whom to trust or which way to go: that is never left out.
+    /// - Throws: ``TransportError`` if the library doesn't support an option of the trust policy or the route: such options are never
+    ///   omitted.
     func prepare(for exchange: CurlExchange, _ settings: CurlSettings) throws(TransportError) {
         if !isConfigured { try configure(settings) }
         forgetErrorText()
         self.exchange = Unmanaged.passUnretained(exchange)
-        // Passed as an argument, the text would be copied once more.
+        // Passing the text as an argument would copy it once more.
         exchange.request.url.withCString { _ = csl_easy_set_text(easy, CSL_OPTION_URL, $0) }
         settings.applyExceptions(to: easy, callTo: exchange.request.origin)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.fields.lines.first)
@@ -81,9 +82,9 @@ final class CurlHandle {
         }
     }
 
-    /// Makes a new handle ready to connect, and to do no more.
+    /// Prepares a new handle that only connects.
     ///
-    /// - Throws: ``TransportError``, as for an exchange.
+    /// - Throws: The same ``TransportError`` as for an exchange.
     func prepare(for connection: CurlConnection, _ connector: CurlConnector) throws(TransportError) {
         try configure(connector.settings)
         csl_easy_set_callbacks(easy, CurlCallbacks.connecting, Unmanaged.passUnretained(connection).toOpaque(), nil)
@@ -93,11 +94,11 @@ final class CurlHandle {
         try connector.trust.apply(to: easy)
     }
 
-    /// Lets go of what belongs to the exchange. What most exchanges have in common stays.
+    /// Releases everything that belongs to the exchange. The settings common to most exchanges remain.
     func release() {
         exchange = nil
         if isPooled {
-            // A reset leaves it as it is.
+            // A reset doesn't change this option.
             csl_easy_set_pointer(easy, CSL_OPTION_SHARE, nil)
             isPooled = false
         }
@@ -110,10 +111,10 @@ final class CurlHandle {
         }
     }
 
-    /// Lets nothing of this exchange be known to the next one.
+    /// Ensures that the next exchange finds nothing of this one.
     func forget() { isSpecial = true }
 
-    /// Uses the connections of a pool, and no others.
+    /// Uses only the connections of a pool.
     func use(_ pool: OpaquePointer) {
         isPooled = true
         csl_easy_set_pointer(easy, CSL_OPTION_SHARE, UnsafeRawPointer(pool))
@@ -125,13 +126,13 @@ final class CurlHandle {
         csl_easy_set_long(easy, CSL_OPTION_FORBID_REUSE, 1)
     }
 
-    /// Calls the callback `progress` from now on: the last time when all has been read, and the connection is still there.
+    /// Calls the callback `progress` from now on. Its last call is when everything has been read, and the connection still exists.
     func reportProgress() {
         isSpecial = true
         csl_easy_set_long(easy, CSL_OPTION_NO_PROGRESS, 0)
     }
 
-    /// Whether nothing has to be set for an exchange but its URL and its fields: resetting a handle costs more than all of that.
+    /// Whether an exchange needs only its URL and its fields set: resetting a handle costs more than that.
     private func isPlain(_ exchange: CurlExchange) -> Bool {
         guard case .none = exchange.request.upload else { return false }
         return exchange.request.method == .get && exchange.request.fields.proxyLines == nil && exchange.trust.isStandard
@@ -175,21 +176,21 @@ final class CurlHandle {
     }
 }
 
-/// What libcurl calls while it works, for who has the loop's turn, with the ``CurlHandle`` as its user's pointer: that never changes.
+/// The functions that libcurl calls, on the thread of the loop's owner. Their user pointer is the ``CurlHandle``, which never changes.
 enum CurlCallbacks {
-    /// The functions.
+    /// The functions for exchanges.
     static let all = csl_easy_callbacks(
         header: { bytes, size, count, user in
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
             guard let user else { return 0 }
-            // Once for each line: counting the reference would take as long as taking the line.
+            // Called for each line: retaining the exchange would take as long as processing the line.
             let exchange = Unmanaged<CurlHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.exchange }
             return exchange?._withUnsafeGuaranteedRef { $0.receive(line: line) } == true ? line.count : 0
         },
         body: { bytes, size, count, user in
             let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
             guard let exchange = CurlCallbacks.exchange(user) else { return 0 }
-            // Where the head's lines come this way, too, each comes here first: see CurlLibrary.keepsFreedHeader.
+            // If the lines of the head also arrive here, each arrives here first: see CurlLibrary.keepsFreedHeader.
             guard exchange.transfer.hasHead else { return exchange.accepts(line: body) ? body.count : 0 }
             return exchange.receive(body) ? body.count : Int(CSL_WRITE_PAUSE)
         },
@@ -215,7 +216,7 @@ enum CurlCallbacks {
             return 0
         })
 
-    /// Those of a connection that carries no exchange, with the ``CurlConnection`` as their user's pointer.
+    /// The functions for a connection without an exchange; the user pointer is the ``CurlConnection``.
     static let connecting = csl_easy_callbacks(
         header: { _, size, count, _ in size * count }, body: { _, size, count, _ in size * count },
         upload: { _, _, _, _ in Int(CSL_READ_ABORT) },
@@ -229,7 +230,7 @@ enum CurlCallbacks {
         },
         progress: { _, _, _, _, _ in 0 })
 
-    /// The exchange that a handle is used for.
+    /// Returns the exchange that uses a handle.
     static func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange? {
         user.flatMap { Unmanaged<CurlHandle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.exchange } }?.takeUnretainedValue()
     }

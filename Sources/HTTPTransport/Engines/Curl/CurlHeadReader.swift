@@ -1,70 +1,71 @@
-/// Collects header lines as libcurl hands them over: heads of informational responses, of a proxy's tunnel, of the response, trailers.
+/// Collects the header lines from libcurl: heads of informational responses, of a proxy's response to CONNECT, of the response, and
+/// trailers.
 struct CurlHeadReader {
-    /// What a line completed.
+    /// The result of a line.
     enum Event {
-        /// Nothing yet.
+        /// Nothing is complete yet.
         case none
-        /// The head of the final response.
+        /// The head of the final response is complete.
         case head(CurlHead)
-        /// There is more than is taken.
+        /// A limit is exceeded.
         case tooLarge
-        /// The first line of the fields begins with a blank, as if it went on with a field before it (RFC 9112 §2.2, §5.2).
+        /// The first field line begins with whitespace, as if it continued an earlier field (RFC 9112 §2.2, §5.2).
         case badFirstLine
-        /// The length is none, or there are several that differ: nobody knows where the body ends (RFC 9112 §6.3).
+        /// The length is invalid, or there are several that differ: the end of the body is unknown (RFC 9112 §6.3).
         case badLength(String)
-        /// What the head says of the body's end contradicts itself, and how.
+        /// The fields contradict each other about the end of the body; a description.
         case contradiction(String)
     }
 
-    /// The most bytes of all heads and trailers of an exchange.
+    /// The maximum number of bytes in all heads and trailers of an exchange.
     static let limit = 1024 * 1024
-    /// The most informational responses before the final one.
+    /// The maximum number of informational responses.
     static let mostInformational = 256
-    /// The bytes that there is room for from the start: most heads fit.
+    /// The initial capacity in bytes: most heads fit.
     private static let usual = 512
 
-    /// The lines of the head that is coming, and room for more: libcurl brings each by itself, and an array that grows with each takes as
-    /// long as all else here. The room is made with the reader, by the thread that most likely gives it back: where the loop's own did that,
-    /// the two would wait for each other in the allocator.
+    /// The lines of the current head, and spare room. libcurl delivers each line separately, and an array that grows with each line would
+    /// take as long as everything else here. The room is allocated with the reader, by the thread that will probably free it: otherwise the
+    /// loop's thread and the caller's would contend in the allocator.
     private var lines = [UInt8](repeating: 0, count: usual)
-    /// How many bytes of it have come.
+    /// The number of bytes in use.
     private var count = 0
-    /// How many lines of the current head, or of the trailers, have come.
+    /// The number of lines of the current head, or of the trailers.
     private var lineCount = 0
     private var informational: [[UInt8]] = []
     private var total = 0
     private var isFinal = false
     private var framing = CurlHead.Framing()
-    /// What the final head tells of the body's length; 0 where it tells nothing.
+    /// The length of the body according to the final head; 0 if it has none.
     private(set) var bodyLength = 0
-    /// The status of the final head; 0 before it has come.
+    /// The status of the final head; 0 before.
     private(set) var status = 0
-    /// Whether it tells that the body is empty.
+    /// Whether the body is empty according to the head.
     var isBodyless: Bool { isComplete(after: 0) }
-    /// Whether the body ends after so many bytes as it tells, and not where its transfer coding says (RFC 9112 §6.3).
+    /// Whether the body ends after the declared length, not according to its transfer coding (RFC 9112 §6.3).
     private(set) var isCounted = false
-    /// Whether the body ends where the connection does (RFC 9112 §6.3), unless the request says that there is none.
+    /// Whether the body ends with the connection (RFC 9112 §6.3), unless the request excludes a body.
     private(set) var endsWithConnection = false
-    /// Whether it came by HTTP/2.
+    /// Whether the response uses HTTP/2.
     private(set) var isHTTP2 = false
-    /// Whether the server closes the connection behind its answer.
+    /// Whether the server closes the connection after the response.
     private(set) var isClosing = false
 
-    /// Whether so many bytes are the whole body, by what the head tells (RFC 9112 §6.3).
+    /// Returns whether this number of bytes is the whole body according to the head (RFC 9112 §6.3).
     func isComplete(after count: Int) -> Bool { status == 204 || status == 304 || isCounted && count >= bodyLength }
 
-    /// The head of a proxy's answer by which it refused a tunnel.
+    /// The head of a proxy's response that refused a tunnel.
     private(set) var tunnel: CurlHead?
 
     /// The trailer lines, once the final head is complete.
     var trailers: [UInt8] { isFinal ? Array(lines.prefix(count)) : [] }
 
-    /// Whether nothing has come.
+    /// Whether nothing has been received.
     var isEmpty: Bool { total == 0 }
 
-    /// Takes a line, with its line break.
+    /// Receives a line, including its line break.
     ///
-    /// - Parameter isConnected: whether the connection to the server stands; before, only a proxy can answer.
+    /// - Parameter isConnected: Whether the connection to the server is established; before that, only a proxy can respond.
     @inline(__always)
     mutating func receive(_ line: UnsafeRawBufferPointer, isConnected: Bool) -> Event {
         guard accepts(line) else { return .badFirstLine }
@@ -72,14 +73,14 @@ struct CurlHeadReader {
         return check(line)
     }
 
-    /// Whether a line may come here: the first of the fields must not begin with a blank.
+    /// Returns whether a line is allowed here: the first field line must not begin with whitespace.
     @inline(__always)
     func accepts(_ line: UnsafeRawBufferPointer) -> Bool {
         guard let first = line.first, first == 32 || first == 9 else { return true }
         return lineCount > (isFinal ? 0 : 1)
     }
 
-    /// Takes a line that there is room for.
+    /// Adds a line if there is room.
     @inline(__always)
     private mutating func collects(_ line: UnsafeRawBufferPointer) -> Bool {
         let size = line.count
@@ -93,7 +94,7 @@ struct CurlHeadReader {
         return true
     }
 
-    /// Takes a line that there is no room for, or that ends a head.
+    /// Receives a line for which there is no room, or which ends a head.
     @inline(never)
     private mutating func receiveOther(_ line: UnsafeRawBufferPointer, isConnected: Bool) -> Event {
         guard total + line.count <= Self.limit else { return .tooLarge }
@@ -113,7 +114,7 @@ struct CurlHeadReader {
         lines = larger
     }
 
-    /// A head is complete.
+    /// Ends a head.
     private mutating func end(isConnected: Bool) -> Event {
         var bytes = lines
         lines = []
@@ -125,15 +126,15 @@ struct CurlHeadReader {
         bodyLength = framing.length.map { Int(clamping: $0) } ?? 0
         isCounted = framing.length != nil && !framing.isTransferCoded
         isClosing = framing.isClosing
-        // Without the others for now: one that holds them lets them be copied when the next one comes.
+        // Informational heads are added later: a copy of the array here would force another copy when the next one arrives.
         var head = CurlHead(bytes: bytes, informational: [], framing: framing, isOfTunnel: !isConnected)
         guard isConnected else {
-            // What fails in a tunnel that stands is the server's, and never the proxy's "200 Connection established".
+            // Errors within an established tunnel come from the server, not from the proxy's "200 Connection established".
             tunnel = (200..<300).contains(head.status) ? nil : head
             return .none
         }
         guard head.status >= 200 || head.status == 101 || head.status == 0 else {
-            // libcurl would look for chunks in the final response.
+            // libcurl would expect chunks in the final response.
             if framing.isTransferCoded { return .contradiction("a Transfer-Encoding in an informational response, which has no body") }
             guard informational.count < Self.mostInformational else { return .tooLarge }
             informational.append(bytes)
@@ -143,14 +144,14 @@ struct CurlHeadReader {
         if let contradiction = Self.contradiction(in: head) { return .contradiction(contradiction) }
         isFinal = true
         status = head.status
-        // Behind "HTTP/".
+        // After "HTTP/".
         isHTTP2 = bytes.count > 5 && bytes[5] == UInt8(ascii: "2")
         endsWithConnection = !isHTTP2 && !isCounted && !framing.isChunked && status != 204 && status != 304
         return .head(head)
     }
 
-    /// Where two parties may take different bytes for the end of the body, one of them may take what follows for another answer (RFC 9112 §6.1,
-    /// §6.3 and §11.2).
+    /// Returns a contradiction about the end of the body: two parties may disagree about it, and one of them may take the rest for another
+    /// response (RFC 9112 §6.1, §6.3 and §11.2).
     private static func contradiction(in head: CurlHead) -> String? {
         guard head.framing.isTransferCoded else { return nil }
         if head.framing.length != nil { return "both Content-Length and Transfer-Encoding" }
@@ -159,16 +160,16 @@ struct CurlHeadReader {
         return nil
     }
 
-    /// Whether a line is the one that ends a head.
+    /// Returns whether a line ends a head.
     private static func isEmpty(_ line: UnsafeRawBufferPointer) -> Bool {
         guard line.count <= 2 else { return false }
         for byte in line where byte != 13 && byte != 10 { return false }
         return true
     }
 
-    /// Looks for what tells of the body.
+    /// Looks for fields that describe the body.
     private mutating func check(_ line: UnsafeRawBufferPointer) -> Event {
-        // What a trailer tells comes too late.
+        // Trailers can't describe the body.
         guard !isFinal else { return .none }
         switch line[0] | 0x20 {
         case UInt8(ascii: "c"):
@@ -182,7 +183,7 @@ struct CurlHeadReader {
         return .none
     }
 
-    /// Notes where `chunked` stands among the transfer codings, of all lines together.
+    /// Notes the position of `chunked` among the transfer codings of all lines together.
     private mutating func noteCodings(_ value: Slice<UnsafeRawBufferPointer>) {
         framing.isTransferCoded = true
         for part in value.split(separator: UInt8(ascii: ",")) {
@@ -194,7 +195,7 @@ struct CurlHeadReader {
         }
     }
 
-    /// Looks at a `Content-Length`, here where the connection can still be given up: libcurl takes "4x" for 4.
+    /// Checks a `Content-Length` while the connection can still be abandoned: libcurl accepts "4x" as 4.
     private mutating func checkLength(_ value: Slice<UnsafeRawBufferPointer>) -> Event {
         var rest = value
         while true {
@@ -209,11 +210,11 @@ struct CurlHeadReader {
     }
 }
 
-// What header lines say, as far as the transport itself has to know.
+// Parsing of header lines, as far as the transport needs it.
 extension CurlHeadReader {
-    /// Whether a word, in lower case, is a member of a list, such as `close` among the options of a `Connection` field (RFC 9112 §9.6).
+    /// Returns whether a lowercase word is a member of a list, such as `close` among the options of a `Connection` field (RFC 9112 §9.6).
     static func lists(_ word: StaticString, _ value: Slice<UnsafeRawBufferPointer>) -> Bool {
-        // By hand: most responses have the field, and arrays of options and words take as long as all that is looked for here.
+        // Without arrays: most responses have the field, and arrays of options and words take as long as everything else here.
         var rest = value
         while true {
             let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
@@ -227,7 +228,7 @@ extension CurlHeadReader {
         }
     }
 
-    /// Whether a line begins with that name, which is in lower case and ends with its colon.
+    /// Returns whether a line begins with a name, which is in lowercase and ends with its colon.
     static func begins(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
         let count = name.utf8CodeUnitCount
         guard line.count >= count, line[count - 1] == name.utf8Start[count - 1] else { return false }
@@ -240,7 +241,7 @@ extension CurlHeadReader {
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
 
-    /// The number that stands there between blanks; `nil` when it is none, or of more than 18 digits.
+    /// Returns the number between blanks; `nil` if there is none, or if it has more than 18 digits.
     static func number(_ part: Slice<UnsafeRawBufferPointer>) -> Int64? {
         var (number, digits, hasEnded) = (Int64(0), 0, false)
         for byte in part {
@@ -255,44 +256,44 @@ extension CurlHeadReader {
         return digits > 0 ? number : nil
     }
 
-    /// What stands there instead of a number, for the error.
+    /// Returns the text that isn't a number, for the error.
     static func text(_ part: Slice<UnsafeRawBufferPointer>) -> String {
         let words = part.split(whereSeparator: isBlank).map { String(decoding: $0.prefix(40), as: UTF8.self) }
         return String(words.joined(separator: " ").prefix(40))
     }
 }
 
-/// The head of a response as its bytes came, with those of the informational responses before it.
+/// The head of a response as received, with the heads of the informational responses before it.
 ///
-/// The loop's thread only collects lines; reading them is the caller's work, on the caller's thread.
+/// The loop's thread only collects the lines; they are parsed on the caller's thread.
 struct CurlHead: Sendable {
-    /// Status line and fields of the final response.
+    /// The status line and the fields of the final response.
     let bytes: [UInt8]
-    /// The same of each informational response.
+    /// The status line and the fields of each informational response.
     let informational: [[UInt8]]
-    /// What the head tells of the body.
+    /// The description of the body.
     let framing: Framing
-    /// Whether a proxy answered that way instead of opening a tunnel.
+    /// Whether a proxy sent this response instead of opening a tunnel.
     let isOfTunnel: Bool
-    /// The final response's status; 0 where its line tells none.
+    /// The status of the final response; 0 if its status line is invalid.
     let status: Int
 
-    /// What a head tells of the body behind it, found while the lines came: few look at any other field.
+    /// The description of a body in its head, collected while the lines arrive: other fields are rarely read.
     struct Framing: Sendable {
-        /// `Content-Length`; `nil` where there is none.
+        /// `Content-Length`; `nil` if there is none.
         var length: Int64?
         /// Whether there is a `Transfer-Encoding`.
         var isTransferCoded = false
-        /// Whether the last transfer coding is `chunked`, and whether it comes before another one.
+        /// Whether the last transfer coding is `chunked`, and whether `chunked` precedes another one.
         var isChunked = false
         var isChunkedWithin = false
         /// Whether there is a `Content-Encoding`.
         var isContentCoded = false
-        /// Whether the connection is closed behind the answer.
+        /// Whether the connection is closed after the response.
         var isClosing = false
     }
 
-    /// A head, of the bytes of its lines.
+    /// Creates a head from the bytes of its lines.
     init(bytes: [UInt8], informational: [[UInt8]], framing: Framing = Framing(), isOfTunnel: Bool = false) {
         self.bytes = bytes
         self.informational = informational
@@ -301,14 +302,14 @@ struct CurlHead: Sendable {
         status = Self.status(of: bytes)
     }
 
-    /// The final response's version and fields.
+    /// Parses the version and the fields of the final response.
     func parsed() -> (status: Int, version: String?, headers: HTTPFields) {
         let end = bytes.firstIndex(of: 10) ?? bytes.endIndex
         let version = bytes[..<end].firstIndex(of: 32).map { String(decoding: bytes[..<$0], as: UTF8.self) }
         return (status, version, HTTPFields(HTTPFields.Lines(bytes, from: end + 1)))
     }
 
-    /// The informational responses.
+    /// Parses the informational responses.
     func parsedInformational() -> [InformationalResponse] {
         informational.map { bytes in
             let (status, _, headers) = CurlHead(bytes: bytes, informational: []).parsed()
@@ -316,7 +317,7 @@ struct CurlHead: Sendable {
         }
     }
 
-    /// The status that a status line tells, `HTTP/1.1 200 OK` or `HTTP/2 200`; 0 when it tells none.
+    /// Returns the status in a status line, `HTTP/1.1 200 OK` or `HTTP/2 200`; 0 if there is none.
     private static func status(of bytes: [UInt8]) -> Int {
         guard let blank = bytes.firstIndex(where: { $0 == 32 || $0 == 10 }), bytes[blank] == 32 else { return 0 }
         var status = 0
@@ -330,7 +331,7 @@ struct CurlHead: Sendable {
 }
 
 @_spi(Fuzzing) extension HTTPFields {
-    /// What a response's head, status line first, is read as.
+    /// Parses the head of a response, which begins with its status line.
     public static func responseHead(_ bytes: [UInt8]) -> (status: Int, version: String?, fields: HTTPFields) {
         let head = CurlHead(bytes: bytes, informational: []).parsed()
         return (head.status, head.version, head.headers)

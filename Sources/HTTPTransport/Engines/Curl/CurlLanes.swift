@@ -1,43 +1,43 @@
-/// Exchanges that wait for their turn: first in, first out of one origin, and the origins by turns.
+/// Queued exchanges: first in, first out for each origin, and round robin between origins.
 ///
-/// Each origin has a bound of its own, and all have one together. When half of that is taken, the rest is shared: an origin gets another slot
-/// only while it has less than an eighth of what is free. So a few origins that don't answer can't take all slots, and one more origin still
-/// gets some: 128 remain to share by default, and 10 silent origins leave 44 of them.
+/// Each origin has a limit, and all have a common one. Once half of that is in use, the rest is shared: an origin gets another slot only
+/// while it has fewer than an eighth of the free ones. So a few origins that don't answer can't take all slots, and another origin still
+/// gets some: by default 128 are shared, and 10 silent origins leave 44 of them.
 struct CurlLanes<Exchange> {
-    /// The exchanges of one origin: those that wait for their turn, and how many wait for their heads.
+    /// The exchanges of one origin: the queued ones, and the number of those that wait for their heads.
     ///
-    /// A class, since each exchange tells its own when its head has come. For who has the loop's turn only.
+    /// A class, because each exchange refers to its lane when its head arrives. Only the loop's owner uses it.
     final class Lane {
-        /// Those that wait for their turn.
+        /// The queued exchanges.
         fileprivate(set) var queue = CurlQueue<Exchange>()
-        /// How many have begun and wait for their heads.
+        /// The number of started exchanges that wait for their heads.
         fileprivate(set) var waitingForHead = 0
-        /// How many of those that wait for their turn nobody wants any more, about.
+        /// The approximate number of queued exchanges that are no longer wanted.
         fileprivate var unwanted = 0
-        /// Whether it stands among those that come to their turn.
+        /// Whether it is in the list of lanes that may start exchanges.
         fileprivate var isListed = false
 
         fileprivate var isUsed: Bool { waitingForHead > 0 || !queue.isEmpty }
     }
 
-    /// The most exchanges of an origin that wait for their heads.
+    /// The maximum number of exchanges of one origin that wait for their heads.
     private let mostOfOne: Int
-    /// The most of all origins.
+    /// The maximum number for all origins.
     private let most: Int
-    /// How many may begin before the others have to share what is left.
+    /// The number that may start before origins have to share the rest.
     private let unshared: Int
-    /// How many have begun and wait for their heads, of all origins.
+    /// The number of started exchanges of all origins that wait for their heads.
     private var running = 0
-    /// Whether none of the listed ones may begin before another one's head has come.
+    /// Whether no listed lane may start an exchange until another head arrives.
     private var isBlocked = false
     private var lanes: [Origin: Lane] = [:]
-    /// The one that was last asked for, as it most likely will be again.
+    /// The last lane asked for, which will probably be asked for again.
     private var last: (origin: Origin, lane: Lane)?
-    /// Those with exchanges whose turn may come.
+    /// The lanes with queued exchanges.
     private var listed = CurlQueue<Lane>()
-    /// From so many on, those without exchanges are let go.
+    /// The number of lanes above which idle ones are removed.
     private var tidiesAt = 256
-    /// How many exchanges wait.
+    /// The number of queued exchanges.
     private(set) var count = 0
 
     init(mostOfOne: Int, most: Int = .max) {
@@ -46,18 +46,18 @@ struct CurlLanes<Exchange> {
         unshared = max(most - most / 2, mostOfOne)
     }
 
-    /// Whether none waits.
+    /// Whether none are queued.
     var isEmpty: Bool { count == 0 }
 
-    /// Whether one may begin now.
+    /// Whether an exchange may start now.
     var hasNext: Bool { !listed.isEmpty && !isBlocked && running < most }
 
-    /// Those that wait.
+    /// The queued exchanges.
     var waiting: some Sequence<Exchange> { lanes.values.lazy.flatMap(\.queue.waiting) }
 
-    /// Adds one behind the others of its origin.
+    /// Appends an exchange to the queue of its origin.
     ///
-    /// - Returns: where it belongs.
+    /// - Returns: Its lane.
     mutating func append(_ exchange: Exchange, to origin: Origin) -> Lane {
         let lane = lane(of: origin)
         lane.queue.append(exchange)
@@ -66,10 +66,10 @@ struct CurlLanes<Exchange> {
         return lane
     }
 
-    /// Takes the one whose turn it is; `nil` when none may begin.
+    /// Removes the next exchange to start; `nil` if none may start.
     mutating func popFirst() -> Exchange? {
         guard hasNext else { return nil }
-        // Each lane at most once: those that have their share already go behind the others.
+        // Visits each lane at most once: those that already have their share move to the end.
         for _ in 0..<listed.count {
             guard let lane = listed.popFirst() else { break }
             guard lane.waitingForHead < mostOfOne, !lane.queue.isEmpty else {
@@ -89,15 +89,14 @@ struct CurlLanes<Exchange> {
         return nil
     }
 
-    /// Nobody wants one of those any more that wait for their turn. An origin that doesn't answer may never come to it: so it isn't kept there
-    /// for long.
+    /// Called when a queued exchange is no longer wanted. An origin that doesn't answer may never reach it, so it is removed soon.
     mutating func left(_ lane: Lane, isWanted: (Exchange) -> Bool) {
         lane.unwanted += 1
         guard lane.unwanted > 32, lane.unwanted > lane.queue.count / 2 else { return }
         tidy(lane, isWanted)
     }
 
-    /// Whether as many as that wait for their turn to an origin.
+    /// Returns whether at least this number of exchanges is queued for an origin.
     mutating func areWaiting(_ most: Int, to origin: Origin, isWanted: (Exchange) -> Bool) -> Bool {
         guard let lane = lanes[origin], lane.queue.count >= most else { return false }
         if lane.unwanted > 0 { tidy(lane, isWanted) }
@@ -111,13 +110,13 @@ struct CurlLanes<Exchange> {
         lane.unwanted = 0
     }
 
-    /// One has begun.
+    /// Called when an exchange has started.
     mutating func began(_ lane: Lane) {
         lane.waitingForHead += 1
         running += 1
     }
 
-    /// One that had begun waits no more.
+    /// Called when a started exchange no longer waits for its head.
     mutating func arrived(_ lane: Lane) {
         lane.waitingForHead -= 1
         running -= 1
@@ -125,7 +124,7 @@ struct CurlLanes<Exchange> {
         list(lane)
     }
 
-    /// Whether the bound for all lets another one of that origin begin.
+    /// Returns whether the common limit allows another exchange of an origin to start.
     private func mayBegin(_ lane: Lane) -> Bool {
         running < unshared || lane.waitingForHead < (most - running + 7) / 8
     }
@@ -155,29 +154,29 @@ struct CurlLanes<Exchange> {
     }
 }
 
-/// Exchanges that wait for their turn: first in, first out. Its memory is kept while it is empty, as it is between most exchanges.
+/// A first-in, first-out queue of exchanges. It keeps its memory while it is empty, because it is empty between most exchanges.
 struct CurlQueue<Exchange> {
     private var exchanges: [Exchange?] = []
     private var first = 0
 
-    /// Whether none waits.
+    /// Whether it is empty.
     var isEmpty: Bool { first == exchanges.count }
 
-    /// Those that wait, in their order.
+    /// The queued exchanges, in order.
     var waiting: some Sequence<Exchange> { exchanges[first...].lazy.compactMap(\.self) }
 
-    /// How many wait.
+    /// The number of queued exchanges.
     var count: Int { exchanges.count - first }
 
-    /// Takes those out that aren't to stay.
+    /// Removes the exchanges that don't satisfy the predicate.
     mutating func keep(_ stays: (Exchange) -> Bool) {
         exchanges = exchanges[first...].filter { $0.map(stays) ?? false }
         first = 0
     }
 
-    /// Adds one behind the others.
+    /// Appends an exchange.
     mutating func append(_ exchange: Exchange) {
-        // A queue that never gets empty moves up now and then.
+        // A queue that never becomes empty is compacted now and then.
         if first > 64, first > exchanges.count / 2 {
             exchanges.removeFirst(first)
             first = 0
@@ -185,7 +184,7 @@ struct CurlQueue<Exchange> {
         exchanges.append(exchange)
     }
 
-    /// Takes the one that has waited longest; `nil` when none waits.
+    /// Removes the oldest exchange; `nil` if there is none.
     mutating func popFirst() -> Exchange? {
         guard first < exchanges.count else { return nil }
         let exchange = exchanges[first]

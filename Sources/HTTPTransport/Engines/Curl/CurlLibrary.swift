@@ -1,16 +1,16 @@
 import CSystemLibraries
 
-/// The system's libcurl as it was found at run time.
+/// The system's libcurl, found at run time.
 ///
 ///     let library = try CurlLibrary.open()
 ///     print(library.version, library.features.contains(.http2))
 public struct CurlLibrary: Sendable, Hashable {
-    /// What the library was built with.
+    /// The features that the library was built with.
     public struct Features: OptionSet, Sendable, Hashable {
         /// The bits.
         public let rawValue: UInt32
 
-        /// A set of those bits.
+        /// Creates a set from its bits.
         public init(rawValue: UInt32) {
             self.rawValue = rawValue
         }
@@ -19,15 +19,15 @@ public struct CurlLibrary: Sendable, Hashable {
         public static let ipv6 = Self(rawValue: UInt32(CSL_FEATURE_IPV6))
         /// TLS.
         public static let tls = Self(rawValue: UInt32(CSL_FEATURE_TLS))
-        /// Names are resolved without blocking.
+        /// Name resolution without blocking.
         public static let asynchronousDNS = Self(rawValue: UInt32(CSL_FEATURE_ASYNC_DNS))
         /// HTTP/2.
         public static let http2 = Self(rawValue: UInt32(CSL_FEATURE_HTTP2))
         /// Unix-domain sockets.
         public static let unixSockets = Self(rawValue: UInt32(CSL_FEATURE_UNIX_SOCKETS))
-        /// Proxies that are reached over TLS.
+        /// Proxies over TLS.
         public static let httpsProxies = Self(rawValue: UInt32(CSL_FEATURE_HTTPS_PROXY))
-        /// The codings gzip and deflate. Bodies are decoded without libcurl: whether the transport does is another matter.
+        /// The codings gzip and deflate. The transport decodes bodies without libcurl, so this doesn't determine which codings it supports.
         public static let gzip = Self(rawValue: UInt32(CSL_FEATURE_LIBZ))
         /// The coding br; see ``gzip``.
         public static let brotli = Self(rawValue: UInt32(CSL_FEATURE_BROTLI))
@@ -37,15 +37,15 @@ public struct CurlLibrary: Sendable, Hashable {
 
     /// The version, such as `7.88.1`.
     public let version: String
-    /// The version as `0xXXYYZZ`, for comparing.
+    /// The version as `0xXXYYZZ`, for comparisons.
     public let versionNumber: UInt32
     /// The TLS library with its version, such as `OpenSSL/3.0.19`; `nil` without TLS.
     public let tls: String?
-    /// What it was built with.
+    /// The features that it was built with.
     public let features: Features
-    /// Whether the verified certificates of a connection can be read, which pins need: with OpenSSL.
+    /// Whether the verified certificates of a connection can be read, which pins require: with OpenSSL.
     public let readsCertificateChains: Bool
-    /// The system's certificate authorities: a file of them all, and a folder of them by hash, where the library knows.
+    /// The system's certificate authorities, if the library reports them: a file with all of them, and a folder with hashed names.
     package let authoritiesFile: String?
     package let authoritiesFolder: String?
 
@@ -56,7 +56,7 @@ public struct CurlLibrary: Sendable, Hashable {
         return .success(CurlLibrary(csl_curl_describe()))
     }()
 
-    /// Opens the library: once for the whole process, whoever asks.
+    /// Opens the library, once per process.
     ///
     /// - Throws: ``CurlUnavailable`` with the reason.
     public static func open() throws(CurlUnavailable) -> CurlLibrary {
@@ -73,22 +73,23 @@ public struct CurlLibrary: Sendable, Hashable {
         authoritiesFolder = about.authorities_folder.map { String(cString: $0) }
     }
 
-    /// Whether the library tells when a connection stands and a request is about to go out. Without it, it may send a request twice.
+    /// Whether the library reports when a connection is established and a request is about to be sent. Otherwise it may send a request
+    /// twice.
     var reportsConnections: Bool { versionNumber >= 0x07_50_00 }
-    /// Whether a handle that is used again keeps a pointer to a header field of its last exchange, which is freed by then: a response whose first
-    /// field line begins with a blank makes libcurl write there (curl's issue 11101, fixed in 8.1). Each line of a head must be looked at before
-    /// libcurl keeps it, which libcurl's `CURLOPT_HEADER` makes possible.
+    /// Whether a reused handle keeps a pointer to a header field of its last exchange, which has been freed: if the first field line of a
+    /// response begins with whitespace, libcurl writes to it (curl's issue 11101, fixed in 8.1). Each line of a head must therefore be
+    /// checked before libcurl stores it, which `CURLOPT_HEADER` makes possible.
     var keepsFreedHeader: Bool { (0x07_53_00..<0x08_01_00).contains(versionNumber) }
-    /// Whether a connection of HTTP/2 without TLS can be used again. 7.88 begins HTTP/2 on it once more, and the server closes it.
+    /// Whether an HTTP/2 connection without TLS can be reused. 7.88 starts HTTP/2 on it again, and the server closes it.
     var keepsPlainHTTP2: Bool { !(0x07_58_00..<0x08_00_00).contains(versionNumber) }
-    /// Whether a connection is used again only by transfers with the same options of TLS.
+    /// Whether a connection is reused only by transfers with the same TLS options.
     var keepsOptionsApart: Bool { versionNumber >= 0x07_53_01 }
-    /// Whether a request that is to go by HTTP/1.1 gets no connection of HTTP/2 that is there: not so in 7.76 and 8.12.0.
+    /// Whether an HTTP/1.1 request never uses an existing HTTP/2 connection: 7.76 and 8.12.0 do that.
     var keepsVersionsApart: Bool { versionNumber >= 0x07_4D_00 && versionNumber != 0x08_0C_00 }
-    /// What to set for "no folder with authorities": `nil` says that to older libraries only, from 8.17 on they put the system's back, and
-    /// would trust it beside the authorities that are to be the only ones. OpenSSL passes over a folder that isn't there; others fail with it.
+    /// The value for "no folder with authorities". `nil` has that meaning only for older libraries: from 8.17 on it restores the system's
+    /// folder, which would be trusted in addition to the given authorities. OpenSSL ignores a missing folder; other libraries fail.
     var noFolder: String? { readsCertificateChains ? "/dev/null/none" : nil }
-    /// Whether certificates and keys can be given as bytes. Some of its ways to TLS can't take them, whatever its version.
+    /// Whether certificates and keys can be passed as bytes. Some of its TLS libraries don't support that, whatever the version.
     var takesBlobs: Bool { versionNumber >= 0x07_4D_00 && Self.takesBlobs }
 
     private static let takesBlobs: Bool = {
@@ -101,12 +102,12 @@ public struct CurlLibrary: Sendable, Hashable {
         }
     }()
 
-    /// Looks at what became of an option that must not be left out.
+    /// Checks the result of setting an option that must not be omitted.
     ///
-    /// - Throws: ``TransportError`` with `unsupported` where the library doesn't take it.
+    /// - Throws: ``TransportError`` with `unsupported` if the library doesn't accept the option.
     func check(_ result: Int32, _ what: String) throws(TransportError) {
         guard result != 0 else { return }
         let reason = csl_easy_error_text(result).map { String(cString: $0) } ?? "error \(result)"
-        throw TransportError(.unsupported, "libcurl \(version) with \(tls ?? "no TLS") doesn't take \(what) (\(reason)).")
+        throw TransportError(.unsupported, "libcurl \(version) with \(tls ?? "no TLS") doesn't support \(what) (\(reason)).")
     }
 }

@@ -4,43 +4,43 @@ import CSystemLibraries
 import ObjectiveC
 #endif
 
-/// The thread that runs libcurl: it takes commands, lets libcurl work, tells the readers, watches the deadlines, and sleeps.
+/// The thread that runs libcurl: it takes commands, lets libcurl work, notifies the readers, checks the deadlines, and sleeps.
 ///
-/// libcurl gets a bounded number of exchanges; the others wait here, which is much cheaper than libcurl's own list of waiting ones.
+/// libcurl gets a limited number of exchanges. The others are queued here, which is much cheaper than in libcurl's own list.
 ///
-/// `@unchecked Sendable`: everything here is for the one who has the driver's turn. That is the loop's thread, but for the time it sleeps:
-/// then a caller may take the turn and let its request go out.
+/// `@unchecked Sendable`: only the driver's owner uses it. The owner is the loop's thread except while it sleeps: then a caller may acquire
+/// ownership to send its request.
 final class CurlLoop: @unchecked Sendable {
     let settings: CurlSettings
     let multi: OpaquePointer
     let driver: OpaquePointer
     let engine: CurlEngine
-    // Unchecked, all of these: who has the turn is alone, what is iterated is a copy, and what may be called from within an access (whether
-    // somebody wants an exchange, the end of what a user's closure held) comes back here through the mailbox only. The checks take a
-    // twentieth of what a small exchange takes besides libcurl.
-    /// Those that libcurl has.
+    // All of these are unchecked: only the owner accesses them, loops iterate over copies, and closures that may run during an access
+    // (`isWanted`, deinitializers of a user's closure) reach the loop only through the mailbox. The checks would take a twentieth of the
+    // time of a small exchange outside libcurl.
+    /// The exchanges that libcurl has.
     @exclusivity(unchecked) var active: [CurlExchange] = []
-    /// Those that wait for their turn.
+    /// The queued exchanges.
     @exclusivity(unchecked) var lanes: CurlLanes<CurlExchange>
-    /// How many of the active ones still wait for their head: these are what the bound is for.
+    /// The number of active exchanges still without a head, which is limited.
     @exclusivity(unchecked) var waitingForHead = 0
-    /// Those whose readers may have to be told at the end of the round.
+    /// The exchanges to flush at the end of the round.
     @exclusivity(unchecked) private var unflushed: [CurlExchange] = []
     @exclusivity(unchecked) var handles: [CurlHandle] = []
-    /// What others want to be run on the loop's thread.
+    /// Jobs to run on the loop's thread.
     @exclusivity(unchecked) var jobs: [any CurlLoopJob] = []
-    /// No deadline passes before this instant.
+    /// A lower bound of the next deadline.
     @exclusivity(unchecked) var nextDeadline: MonotonicInstant?
-    /// When the round began: the clock is read once for all.
+    /// The start of the round: the clock is read once per round.
     @exclusivity(unchecked) private(set) var now = MonotonicInstant.now
-    /// Where the last exchange that was received went: another one will find a connection there, most likely.
+    /// The origin of the last successful exchange, to which a connection probably exists.
     @exclusivity(unchecked) var lastOrigin: Origin?
 
-    /// Connections of those whom a proxy is to tell apart.
+    /// Connections that are separate because a proxy received credentials for them.
     @exclusivity(unchecked) var pools = CurlPools()
-    /// Those that end with this round, though libcurl would go on with them.
+    /// Exchanges to end in this round although libcurl would continue them.
     @exclusivity(unchecked) var answered: [CurlExchange] = []
-    /// Those that have refused HTTP/2 for a request, and get HTTP/1.1 from then on.
+    /// Origins that have refused HTTP/2 for a request, and get HTTP/1.1 from then on.
     @exclusivity(unchecked) var originsNeedingHTTP1: Set<Origin> = []
 
     init(_ engine: CurlEngine, _ multi: OpaquePointer, _ driver: OpaquePointer, _ settings: CurlSettings) {
@@ -76,19 +76,21 @@ final class CurlLoop: @unchecked Sendable {
         csl_driver_release(driver)
     }
 
-    /// Whether a caller may begin that exchange by itself; then it has the turn, and ``performOnCaller(_:)`` gives it back.
+    /// Acquires ownership so that a caller can send its exchange on its own thread; ``performOnCaller(_:)`` releases it.
     ///
-    /// Only where nobody else waits for an answer: the loop's thread is awake most of the time else, and two that take turns are no faster.
-    /// Only where there is a connection, most likely: it is the loop's thread that resolves names and makes new ones. And not where libcurl
-    /// would ask for the request's body, or tell of it.
+    /// Returns `false` if other exchanges wait for their heads: the loop's thread is mostly awake then, and alternating between two threads
+    /// isn't faster. It also returns `false` if there is probably no connection, because only the loop's thread resolves names and connects,
+    /// and if libcurl would read the request's body or report progress.
     func acquire(for exchange: CurlExchange) -> Bool {
-        guard exchange.upload == nil, exchange.uploadProgress == nil, exchange.probe == nil, csl_driver_try_acquire(driver) else { return false }
+        guard exchange.upload == nil, exchange.uploadProgress == nil, exchange.probe == nil, csl_driver_try_acquire(driver) else {
+            return false
+        }
         if waitingForHead == 0, lanes.isEmpty, lastOrigin == exchange.request.origin { return true }
         csl_driver_release(driver)
         return false
     }
 
-    /// Does what a caller asks for on its own thread, while the loop's sleeps.
+    /// Performs a command on the caller's thread while the loop's thread sleeps.
     func performOnCaller(_ command: CurlEngine.Command) {
         let deadline = nextDeadline
         var commands = [command]
@@ -99,9 +101,9 @@ final class CurlLoop: @unchecked Sendable {
         engine.releaseOwnership(sleepContinues: isIdle && nextDeadline == deadline && !csl_driver_waits_too_long(driver))
     }
 
-    /// A round: takes commands, lets libcurl work, and tells the readers.
+    /// Runs a round: takes commands, lets libcurl work, and notifies the readers.
     ///
-    /// - Returns: whether there is nothing more to do until something happens.
+    /// - Returns: Whether there is nothing left to do until an event.
     func work(on commands: inout [CurlEngine.Command], hasWaited: Bool) -> Bool {
         guard csl_curl_enter() else { return true }
         now = .now
@@ -113,7 +115,7 @@ final class CurlLoop: @unchecked Sendable {
         return isIdle
     }
 
-    /// Tells the exchange's readers at the end of the round.
+    /// Flushes the exchange at the end of the round.
     func flushLater(_ exchange: CurlExchange) {
         guard !exchange.transfer.isToBeFlushed else { return }
         exchange.transfer.isToBeFlushed = true
@@ -131,9 +133,9 @@ final class CurlLoop: @unchecked Sendable {
         unflushed.removeAll(keepingCapacity: true)
     }
 
-    /// Runs what others want to be run here, before the next round, to which it may add.
+    /// Runs jobs before the next round. They may add commands to it.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: Whether there were any.
     private func runJobs(_ commands: inout [CurlEngine.Command]) -> Bool {
         commands.removeAll { command in
             guard case .run(let job) = command else { return false }
@@ -151,23 +153,23 @@ final class CurlLoop: @unchecked Sendable {
     }
 }
 
-/// Work of others for the loop's thread.
+/// A job for the loop's thread.
 protocol CurlLoopJob: Sendable {
-    /// Does it, on the loop's thread.
+    /// Runs the job on the loop's thread.
     func run()
-    /// Has it done on another thread: there is none of the loop's.
+    /// Runs the job on another thread, because the loop's thread has ended or never started.
     func runElsewhere()
 }
 
-// When exchanges are over that take too long.
+// Deadlines.
 extension CurlLoop {
-    /// Watches an exchange from that instant on, if not earlier.
+    /// Ensures that deadlines are checked at an instant.
     func watch(_ due: ExchangeDeadlines.Due?) {
         guard let due else { return }
         nextDeadline = nextDeadline.map { min($0, due.instant) } ?? due.instant
     }
 
-    /// Ends what is due by now.
+    /// Ends the exchanges whose deadlines have passed.
     func checkDeadlines() {
         nextDeadline = nil
         for exchange in active { check(exchange) }
@@ -181,12 +183,12 @@ extension CurlLoop {
         exchange.abandon(error(due.code, of: exchange), keepingBytes: due.code == .timedOutIdle || exchange.isCollected)
     }
 
-    /// What is thrown when a deadline of an exchange has passed.
+    /// Returns the error for a passed deadline of an exchange.
     func error(_ code: TransportError.Code, of exchange: CurlExchange) -> TransportError {
         let transfer = exchange.transfer
         let awaited: ExchangeDeadlines.Awaited =
             if transfer.handle == nil {
-                // Its time may have been over when it came.
+                // Its deadline may have passed before it arrived.
                 transfer.queued == now ? .way(proxy: nil) : .slot
             } else if let most = settings.configuration.maximumConnectionsPerHost, most > 0, !transfer.isConnected,
                 transfer.socketError == nil,
@@ -196,7 +198,7 @@ extension CurlLoop {
             } else if transfer.waitsForUpload {
                 .ownBody
             } else {
-                // By http a proxy answers for the service.
+                // For http, a proxy responds instead of the service.
                 .way(
                     proxy: transfer.isConnected && exchange.request.origin.scheme == "https"
                         ? nil : settings.proxyText(to: exchange.request.origin))
@@ -204,37 +206,37 @@ extension CurlLoop {
         return exchange.deadlines.error(code, host: exchange.request.host, awaited)
     }
 
-    /// Whether the exchanges of an origin use as many connections as a host may have.
+    /// Returns whether the exchanges of an origin use as many connections as a host may have.
     private func usesAllConnections(_ origin: Origin, _ most: Int) -> Bool {
         reportsConnections && active.count { $0.transfer.isConnected && $0.request.origin == origin } >= most
     }
 
-    /// How long nothing has to be done: libcurl's own timers and commands end a sleep earlier.
+    /// The maximum time to sleep: libcurl's timers and commands end a sleep earlier.
     var sleep: Duration { nextDeadline.map { $0 - .now } ?? .seconds(60) }
 }
 
-// Whose connections an exchange may use.
+// Separate connections for proxy credentials.
 extension CurlLoop {
-    /// Connections to a proxy, or through it, are for those only who show it the same credentials: what they have opened counts for the whole of
-    /// a tunnel, and with some schemes (NTLM, Negotiate) for the whole of a plain connection.
+    /// Connections to or through a proxy are shared only by exchanges with the same proxy credentials: the credentials apply to the whole
+    /// of a tunnel, and with some schemes (NTLM, Negotiate) to the whole of a plain connection.
     ///
-    /// - Throws: ``TransportError`` when there is no memory.
+    /// - Throws: ``TransportError`` if memory is exhausted.
     func keepApart(_ exchange: CurlExchange, _ handle: CurlHandle) throws(TransportError) {
         guard let key = exchange.request.fields.proxyKey, settings.mayUseProxies else { return }
         guard let pool = pools.take(key, now: now) else {
-            throw TransportError(.other, "There is no memory for connections through the proxy.")
+            throw TransportError(.other, "Memory is exhausted: there is no room for connections through the proxy.")
         }
         exchange.transfer.pool = key
         handle.use(pool)
     }
 }
 
-// What libcurl would send a second time by itself, and doesn't: each request goes out once, and whether again is for others to say.
+// Prevents libcurl from resending requests: each request is sent once, and retries are up to the client.
 extension CurlLoop {
-    /// The most origins that are remembered.
+    /// The maximum number of origins to remember.
     private static let mostOrigins = 256
 
-    /// libcurl wants to send the request of an exchange again, over another connection or over the same.
+    /// Ends an exchange whose request libcurl is about to send again, over another connection or the same.
     func refuseResend(of exchange: CurlExchange) {
         guard let handle = exchange.transfer.handle else { return }
         let host = exchange.request.host
@@ -245,7 +247,7 @@ extension CurlLoop {
             originsNeedingHTTP1.insert(exchange.request.origin)
         }
         if exchange.transfer.hasHead, heads.status == 417, !asksForHTTP1 {
-            // It was about to send the request without its Expect, and kept nothing of the answer's body.
+            // libcurl was about to resend the request without its Expect, and has discarded the body of the response.
             if heads.isBodyless {
                 (exchange.transfer.isAnswered, exchange.transfer.isCut) = (true, true)
             } else {
@@ -256,7 +258,7 @@ extension CurlLoop {
         } else if asksForHTTP1 {
             exchange.transfer.fault = CurlFault.needsHTTP1(host)
         } else {
-            // Where a stream was refused, nothing was said of it. A connection that is reset is said to be, also one that others have joined.
+            // There is no error text for a refused stream. A reset connection has one, even if other exchanges have joined the connection.
             let isRefused = text.isEmpty && csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) > 0
             exchange.transfer.fault = isRefused ? CurlFault.refused(by: host) : CurlFault.stale(host)
         }

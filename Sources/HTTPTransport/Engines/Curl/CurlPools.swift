@@ -1,32 +1,32 @@
 import CSystemLibraries
 
-/// Connections that are kept apart from those of others: libcurl gives tunnels through a proxy to any exchange that goes the same way, and not
-/// only to those who show the proxy the credentials by which it opened them. For who has the loop's turn only.
+/// Separate pools of connections. libcurl would use a tunnel through a proxy for any exchange with the same route, not only for exchanges
+/// with the credentials that opened it. Only the loop's owner uses the pools.
 ///
-/// Each pool has the whole of the transport's bounds for itself. Where all are in use there are more of them for the time: an exchange without
-/// a pool would have to use the connections of everybody.
+/// The transport's limits apply to each pool. If all pools are in use, more are created for the time being: an exchange without a pool
+/// would use the connections of all.
 struct CurlPools {
     private struct Pool {
         let share: OpaquePointer
-        /// Exchanges that use it.
+        /// The number of exchanges that use it.
         var users = 0
-        /// When it was last taken or given.
+        /// The time of its last use.
         var lastUse: MonotonicInstant
     }
 
-    /// The most pools that are kept while nobody uses them.
+    /// The maximum number of unused pools to keep.
     static let most = 8
-    /// A pool that nobody has used for so long goes with the next use of another one: credentials may be others each time.
+    /// A pool unused for this time is removed at the next use of another one: credentials may change each time.
     static let patience = Duration.seconds(120)
 
     private var pools: [Int: Pool] = [:]
 
-    /// How many there are.
+    /// The number of pools.
     var count: Int { pools.count }
 
-    /// Takes the pool of those who have that key in common.
+    /// Takes the pool for a key.
     ///
-    /// - Returns: what libcurl calls it; `nil` when there is no memory.
+    /// - Returns: libcurl's handle of the pool; `nil` if memory is exhausted.
     mutating func take(_ key: Int, now: MonotonicInstant) -> OpaquePointer? {
         if pools[key] == nil {
             tidy(now: now)
@@ -38,20 +38,20 @@ struct CurlPools {
         return pools[key]?.share
     }
 
-    /// Gives it back after the exchange.
+    /// Releases a pool after an exchange.
     mutating func give(_ key: Int, now: MonotonicInstant) {
         pools[key]?.users -= 1
         pools[key]?.lastUse = now
         tidy(now: now)
     }
 
-    /// Closes all connections: no exchange uses any.
+    /// Closes all connections. They must not be in use.
     mutating func removeAll() {
         for pool in pools.values { csl_share_free(pool.share) }
         pools = [:]
     }
 
-    /// Closes the connections of pools that nobody uses: of those that were used long ago, and of those beyond the most.
+    /// Closes the connections of unused pools: those unused for long, and those above the maximum.
     private mutating func tidy(now: MonotonicInstant) {
         let unused = pools.filter { $0.value.users == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }
         var surplus = unused.count - Self.most

@@ -14,12 +14,12 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvert
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``: not even a dump shows credentials.
+    /// The same as ``description``: a dump doesn't show credentials either.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     private static let schemes = ["http", "https", "socks5", "socks5h"]
 
-    /// Refuses what libcurl would take for something else, or find out with each call only.
+    /// Checks for values that libcurl would misinterpret, or reject only at each call.
     ///
     /// - Throws: ``TransportError`` with `badRequest`.
     func check() throws(TransportError) {
@@ -27,12 +27,12 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvert
         guard let scheme = url.scheme?.lowercased(), Self.schemes.contains(scheme), url.host()?.isEmpty == false else {
             throw TransportError(
                 .badRequest,
-                "\(Self.text(of: url)) is no proxy that can be used: write it like http://proxy.example:3128, with http, https, socks5 or socks5h."
+                "\(Self.text(of: url)) isn't a valid proxy: write it like http://proxy.example:3128, with http, https, socks5 or socks5h."
             )
         }
     }
 
-    /// A URL up to its authority, as far as it has any: what comes behind means nothing to a proxy, and may be the rest of a password.
+    /// Returns a URL up to its authority: the rest means nothing to a proxy, and may be part of a password.
     private static func text(of url: URL) -> String {
         guard let scheme = url.scheme, let host = url.host() else { return "A URL without a scheme or a host" }
         return "\(scheme)://\(url.user == nil ? "" : SecretMask.mask + "@")\(host)" + (url.port.map { ":\($0)" } ?? "")
@@ -105,12 +105,13 @@ struct ProxyExceptions: Sendable {
         list.split { $0 == "," || $0.isWhitespace }
     }
 
-    /// A name, with or without `*.` or `.` before it and a dot behind, or an address, with or without brackets.
+    /// Returns the libcurl form of a name, with or without a leading `*.` or `.` and a trailing dot, or of an address, with or without
+    /// brackets.
     private static func host(_ entry: Substring) -> String? {
         if entry.hasPrefix("["), entry.hasSuffix("]") {
             return IPAddress.version6(String(entry.dropFirst().dropLast()))
         }
-        // In the form that libcurl gives the host of a URL: it compares texts.
+        // The form in which libcurl represents the host of a URL: it compares texts.
         guard !entry.contains(":") else { return IPAddress.version6(String(entry)) }
         var name = entry.hasPrefix("*.") ? entry.dropFirst(2) : entry.hasPrefix(".") ? entry.dropFirst() : entry
         if name.hasSuffix(".") { name.removeLast() }
@@ -127,7 +128,7 @@ struct ProxyExceptions: Sendable {
         }
     }
 
-    /// An address with a number of bits, such as `10.0.0.0/8` (RFC 4632 §3.1).
+    /// Returns a network, such as `10.0.0.0/8` (RFC 4632 §3.1).
     private static func network(_ entry: Substring) -> String? {
         let parts = entry.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let bits = Int(parts[1]), let address = host(parts[0]) else { return nil }
@@ -135,7 +136,7 @@ struct ProxyExceptions: Sendable {
         return (1...max(1, most)).contains(bits) && most > 0 ? "\(address)/\(bits)" : nil
     }
 
-    /// An entry may be the part of a password that is before a comma.
+    /// Masks credentials: an entry may be the part of a password before a comma.
     private static func unfit(_ entry: Substring, of exception: String) -> TransportError {
         let shown = exception.lastIndex(of: "@").map { SecretMask.mask + exception[$0...] } ?? String(entry)
         return TransportError(
@@ -145,14 +146,14 @@ struct ProxyExceptions: Sendable {
     }
 }
 
-/// Who asks a proxy for a tunnel, by what stands in `Proxy-Authorization`.
+/// Identification of proxy credentials in `Proxy-Authorization`.
 enum ProxyCredentials {
-    /// A number that those have in common who show the same credentials, another one in each process: nothing can be read off it.
+    /// Returns a number that is the same for the same credentials. It differs between processes, and reveals nothing about them.
     ///
-    /// A digest is another one in each request, for the same user and the same challenge (RFC 7616 §3.4), and whether it is right only the
-    /// proxy can tell: who writes the field by himself, with somebody else's challenge, has the key of that one.
+    /// A digest response differs in each request, for the same user and the same challenge (RFC 7616 §3.4), and only the proxy can verify
+    /// it: a forged field that uses the challenge of another user gets that user's key.
     ///
-    /// - Parameter others: the key of what stands in the same field before it.
+    /// - Parameter others: The key of the field's preceding values.
     static func key(_ value: String, with others: Int? = nil) -> Int {
         var hasher = Hasher()
         hasher.combine(others)
@@ -175,7 +176,7 @@ enum ProxyCredentials {
         return (name.lowercased().filter { $0 != " " && $0 != "\t" }, parameter.dropFirst(name.count))
     }
 
-    /// The parts between commas, as far as these aren't within quotation marks.
+    /// Returns the parts between commas outside quotation marks.
     private static func parameters(_ text: Substring) -> [Substring] {
         var isQuoted = false
         var isEscaped = false

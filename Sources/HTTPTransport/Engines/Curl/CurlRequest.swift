@@ -1,24 +1,24 @@
 import CSystemLibraries
 import Foundation
 
-/// A request as libcurl takes it, checked.
+/// A checked request in libcurl's form.
 struct CurlRequest: Sendable {
-    /// How the body goes out.
+    /// The way to send the body.
     enum Upload: Sendable {
-        /// There is none.
+        /// There is no body.
         case none
-        /// Bytes in memory that go out with the head.
+        /// Bytes in memory that are sent with the head.
         case bytes(Data)
-        /// Read while it is sent.
+        /// A body that is read while it is sent.
         case stream(RequestBody)
     }
 
-    /// Up to this many bytes of a body in memory go out in one piece with the head.
+    /// The maximum size of a body in memory that is sent in one piece with the head.
     private static let inlineLimit = 64 * 1024
 
     /// The URL, in ASCII.
     let url: String
-    /// Where it goes.
+    /// The origin.
     let origin: Origin
     /// The method.
     let method: ServiceRequest.Method
@@ -26,15 +26,15 @@ struct CurlRequest: Sendable {
     let fields: CurlFields
     /// The body.
     let upload: Upload
-    /// Whether the request has one; some methods tell the server that theirs is empty.
+    /// Whether the request has a body; for some methods, an empty body is declared to the server.
     let hasBody: Bool
 
-    /// Where it goes, for messages: the host, and the port where it isn't the scheme's own.
+    /// The host for messages, with the port unless it is the default of the scheme.
     var host: String { origin.authority }
 
     /// Checks and converts a request.
     ///
-    /// - Parameter codings: the content codings that can be undone, as `Accept-Encoding` lists them; `nil` for none.
+    /// - Parameter codings: The supported content codings as listed in `Accept-Encoding`; `nil` for none.
     /// - Throws: ``TransportError`` with `badRequest` or `unsupported`.
     init(_ request: borrowing ServiceRequest, codings: String?) throws(TransportError) {
         let url = request.url.absoluteURL
@@ -43,12 +43,13 @@ struct CurlRequest: Sendable {
         guard text.hasOnlyBytes({ $0 > 0x20 && $0 < 0x7F }) else {
             throw TransportError(
                 .badRequest,
-                "The URL \(SecretMask.text(of: url, of: request.secrets)) holds characters that must be percent-encoded (RFC 3986 §2.1).")
+                "The URL \(SecretMask.text(of: url, of: request.secrets)) contains characters that must be percent-encoded (RFC 3986 "
+                    + "§2.1).")
         }
         try RequestRules.check(request.method)
         let upload = try Self.upload(of: request)
         let fields = try CurlFields.of(request, codings: codings)
-        // All at the end: what is written before something may fail is copied on its way out.
+        // All properties are set at the end: values that are set before a throwing call are copied on exit.
         self.url = text
         self.origin = origin
         method = request.method
@@ -64,7 +65,7 @@ struct CurlRequest: Sendable {
         }
         if request.method == .head || request.method == "TRACE" {
             guard body.length == 0 else {
-                throw TransportError(.unsupported, "A \(request.method) request carries no body: leave the body out, or use POST.")
+                throw TransportError(.unsupported, "A \(request.method) request can't have a body: omit the body, or use POST.")
             }
             return .none
         }
@@ -73,21 +74,22 @@ struct CurlRequest: Sendable {
     }
 }
 
-/// The header fields of a request as libcurl takes them, checked.
+/// The checked header fields of a request in libcurl's form.
 final class CurlFields: Sendable {
-    /// The lines to the server, and those to the proxy that opens a tunnel to it.
+    /// The lines for the server, and those for the proxy that opens a tunnel to it.
     let lines: CurlLines
     let proxyLines: CurlLines?
-    /// What those have in common who show the proxy the same credentials; `nil` without any.
+    /// The key of the proxy credentials; `nil` without any.
     let proxyKey: Int?
-    /// Whether the body's codings are to be undone; else it is delivered as it comes.
+    /// Whether the body is decoded; otherwise it is delivered unchanged.
     let isDecoded: Bool
-    /// The content codings that were there to be asked for.
+    /// The supported content codings.
     private let codings: String?
 
-    /// Those of a request: the same as those of another one that had them in common with it, and no body either, which brings lines of its own.
+    /// Returns the fields of a request: the same object as for another request with which it shares its fields, unless it has a body, which
+    /// adds lines.
     ///
-    /// - Parameter codings: the content codings that can be undone, as `Accept-Encoding` lists them; `nil` for none.
+    /// - Parameter codings: The supported content codings as listed in `Accept-Encoding`; `nil` for none.
     /// - Throws: ``TransportError`` with `badRequest`.
     static func of(_ request: borrowing ServiceRequest, codings: String?) throws(TransportError) -> CurlFields {
         guard let common = request.commonFields, request.body == nil, !request.method.usuallyHasBody else {
@@ -115,7 +117,7 @@ final class CurlFields: Sendable {
                 lines.append(field)
             }
         }
-        // A range of a coded body can't be decoded, and "identity" asks for none.
+        // A range of a coded body can't be decoded, and "identity" requests an unencoded body.
         let given = request.headers[.acceptEncoding]?.lowercased()
         isDecoded = !request.headers.contains(.range) && given != "identity" && given != ""
         if isDecoded, given == nil, let codings { lines.append(.acceptEncoding, codings) }
@@ -126,10 +128,10 @@ final class CurlFields: Sendable {
         self.codings = codings
     }
 
-    /// Adds the body's type, and lines that take back what libcurl would add by itself.
+    /// Adds the body's type, and lines that suppress fields which libcurl would add.
     private static func correct(_ lines: inout CurlLines.Text, for request: borrowing ServiceRequest) throws(TransportError) {
         if !request.headers.contains(.accept) { lines.omit(.accept) }
-        // The others it adds to bodies only, and it looks through all lines several times.
+        // libcurl adds the other fields only for bodies, and it searches all lines several times.
         if request.body == nil, !request.method.usuallyHasBody { return }
         if !request.headers.contains(.expect) { lines.omit(.expect) }
         let isGiven = request.headers.contains(.contentType)
@@ -142,20 +144,20 @@ final class CurlFields: Sendable {
     }
 }
 
-/// Header lines as libcurl takes them: a linked list, built in one block of memory, which it only reads, also for several transports at once.
-/// (Before 7.64.1, which is too old here, it wrote into lines without a value.)
+/// Header lines in libcurl's form: a linked list in one block of memory. libcurl only reads it, also for several transports at once.
+/// (Before 7.64.1, which isn't supported, it wrote to lines without a value.)
 ///
-/// `@unchecked Sendable`: written once, before anybody else has it.
+/// `@unchecked Sendable`: written only during initialization.
 final class CurlLines: @unchecked Sendable {
-    /// The lines before they become a list: their bytes, one behind the other, each with a NUL at its end.
+    /// The lines before they become a list: the bytes of all lines, each with a NUL at its end.
     struct Text {
         fileprivate var bytes: [UInt8] = []
         fileprivate var count = 0
 
-        /// Whether there are none.
+        /// Whether there are no lines.
         var isEmpty: Bool { count == 0 }
 
-        /// Adds a field. libcurl takes an empty value by a semicolon.
+        /// Appends a field. libcurl marks an empty value by a semicolon.
         mutating func append(_ field: HTTPFields.Field) {
             guard field.isLatin1 else { return append(field.name, field.value) }
             begin(field.name)
@@ -163,10 +165,10 @@ final class CurlLines: @unchecked Sendable {
             end()
         }
 
-        /// Adds a field of a name and a value.
+        /// Appends a field, given by name and value.
         mutating func append(_ name: HTTPFields.Name, _ value: String) {
             begin(name)
-            // A line with nothing but blanks behind the colon would take the field out.
+            // A line with only blanks after the colon would remove the field.
             if HTTPFields.Field.isBlank(value) {
                 bytes.append(UInt8(ascii: ";"))
             } else {
@@ -177,7 +179,7 @@ final class CurlLines: @unchecked Sendable {
             end()
         }
 
-        /// Adds the name by itself, with a colon: libcurl then leaves out the field that it would write by itself.
+        /// Appends the name with a colon only: libcurl then omits the field that it would add.
         mutating func omit(_ name: HTTPFields.Name) {
             begin(name)
             bytes.append(UInt8(ascii: ":"))
@@ -198,12 +200,12 @@ final class CurlLines: @unchecked Sendable {
 
     private let block: UnsafeMutableRawPointer?
 
-    /// The first line; `nil` when there are none.
+    /// The first line; `nil` if there are none.
     let first: UnsafeMutablePointer<csl_line>?
 
-    /// The list of those lines.
+    /// Creates a list of lines.
     ///
-    /// - Throws: ``TransportError`` when there is no memory for it.
+    /// - Throws: ``TransportError`` if memory is exhausted.
     init(_ lines: Text) throws(TransportError) {
         guard !lines.isEmpty else {
             (block, first) = (nil, nil)
@@ -211,9 +213,9 @@ final class CurlLines: @unchecked Sendable {
         }
         let count = lines.count
         let nodes = count * MemoryLayout<csl_line>.stride
-        // `allocate` asks for an alignment that every block has, by a call that costs several times as much.
+        // `allocate` requests an alignment that every block has, through a call that costs several times as much.
         guard let block = malloc(nodes + lines.bytes.count) else {
-            throw TransportError(.other, "There is no memory for the header fields of a request.")
+            throw TransportError(.other, "Memory is exhausted: there is no room for the header fields of a request.")
         }
         let list = block.bindMemory(to: csl_line.self, capacity: count)
         lines.bytes.withUnsafeBytes { bytes in
@@ -229,7 +231,7 @@ final class CurlLines: @unchecked Sendable {
         first = list
     }
 
-    /// The lines, read back from the list.
+    /// The lines in the list.
     var texts: [String] {
         var texts: [String] = []
         var line = first

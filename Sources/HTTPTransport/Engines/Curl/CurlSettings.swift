@@ -1,29 +1,29 @@
 import CSystemLibraries
 import Foundation
 
-/// What all exchanges of a transport have in common, as libcurl takes it.
+/// The settings common to all exchanges of a transport, in libcurl's form.
 struct CurlSettings: Sendable {
     /// The library.
     let library: CurlLibrary
-    /// What the transport was given.
+    /// The transport's configuration.
     let configuration: CurlTransport.Configuration
-    /// Who vouches for an https proxy, in PEM, where that isn't just the system.
+    /// The authorities for https proxies, in PEM; `nil` for only the system's.
     private let proxyAuthorities: [UInt8]?
-    /// The hosts that aren't reached through the configuration's proxy.
+    /// The hosts that are reached without the configuration's proxy.
     private let proxyExceptions: ProxyExceptions
     /// Whether the environment names proxies.
     private let hasEnvironmentProxies: Bool
-    /// Where the keys of secure connections are written; `nil` for nowhere.
+    /// The file for the keys of secure connections; `nil` for none.
     private let keyLog: CurlKeyLog?
 
-    /// Bytes that are read from a connection at once. libcurl asks for the memory anew for each exchange: for more than 64 kB the
-    /// allocator tidies up each time.
+    /// The maximum number of bytes to read from a connection at once. libcurl allocates this buffer for each exchange, and for more than 64
+    /// kB the allocator consolidates its memory each time.
     private static let bufferSize = 60 * 1024
 
-    /// Settings that are the same for all handles.
+    /// Creates the settings for all handles.
     ///
-    /// - Throws: ``TransportError``: `badRequest` where nobody would be trusted, or the proxy can't be one; `unsupported` where the library
-    ///   takes no authorities of one's own.
+    /// - Throws: ``TransportError``: `badRequest` if no authority would be trusted, or if the proxy is invalid; `unsupported` if the
+    ///   library doesn't support custom authorities.
     init(library: CurlLibrary, configuration: CurlTransport.Configuration) throws(TransportError) {
         self.library = library
         self.configuration = configuration
@@ -31,7 +31,7 @@ struct CurlSettings: Sendable {
         proxyExceptions = try ProxyExceptions(of: configuration.proxy)
         if let fault = Self.fault(ofSocket: configuration.unixSocket) { throw TransportError(.badRequest, fault) }
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
-            throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
+            throw TransportError(.badRequest, "proxyAuthorities is invalid: \(fault).")
         }
         proxyAuthorities = try CurlTrust.authorities(configuration.proxyAuthorities, library)
         keyLog = try configuration.keyLogFile.map { path throws(TransportError) in try CurlKeyLog(path, library) }
@@ -41,40 +41,40 @@ struct CurlSettings: Sendable {
         }
     }
 
-    /// What is wrong with the path of a socket, which libcurl would find out with each call only, or take for none.
+    /// Returns the error in the path of a socket, which libcurl would report only at each call, or treat as no path.
     private static func fault(ofSocket path: String?) -> String? {
         guard let path else { return nil }
-        if path.isEmpty || path.utf8.contains(0) { return "unixSocket is no path: leave it nil for none." }
-        // sockaddr_un: the path with its end.
+        if path.isEmpty || path.utf8.contains(0) { return "unixSocket isn't a valid path: leave it nil for none." }
+        // sockaddr_un: the path with its terminating NUL.
         let most = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard path.utf8.count > most else { return nil }
-        return "unixSocket has \(path.utf8.count) bytes, and the system takes \(most) at most: use a shorter path to \(path)."
+        return "unixSocket has \(path.utf8.count) bytes, and the system's limit is \(most): use a shorter path than \(path)."
     }
 
-    /// How many exchanges may wait for their heads at one time.
+    /// The maximum number of exchanges that wait for their heads at a time.
     var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
-    /// How many of them may go to one origin.
+    /// The maximum number of them for one origin.
     var mostWaitingForHeadFromOne: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
-    /// How many may wait for their turn to one origin; `nil` for no bound.
+    /// The maximum number of queued exchanges for one origin; `nil` for no limit.
     var mostQueuedForOne: Int? { configuration.maximumWaitingExchangesPerOrigin.map { max(1, $0) } }
 
-    /// Sets them. What libcurl does by itself where nothing is set is undone here: see its defaults for each.
+    /// Sets the options. Many override libcurl's defaults.
     ///
-    /// - Throws: ``TransportError`` with `unsupported` where the library knows neither the way nor the version of TLS that is asked for.
+    /// - Throws: ``TransportError`` with `unsupported` if the library doesn't support the route or the version of TLS.
     func apply(to easy: OpaquePointer) throws(TransportError) {
-        // Signals are the program's.
+        // Signals belong to the program.
         csl_easy_set_long(easy, CSL_OPTION_NO_SIGNAL, 1)
         csl_easy_set_long(easy, CSL_OPTION_PROTOCOLS, CSL_PROTOCOL_HTTP | CSL_PROTOCOL_HTTPS)
-        // The path goes out as it stands in the URL: dot segments are the caller's.
+        // The path is sent unchanged: dot segments are up to the caller.
         csl_easy_set_long(easy, CSL_OPTION_PATH_AS_IS, 1)
         csl_easy_set_long(easy, CSL_OPTION_HTTP_0_9, 0)
-        // The head's lines come to the body's callback as well, and there first.
+        // The lines of the head are also passed to the body's callback, before libcurl stores them.
         if library.keepsFreedHeader { csl_easy_set_long(easy, CSL_OPTION_HEADER, 1) }
         csl_easy_set_long(easy, CSL_OPTION_BUFFER_SIZE, Self.bufferSize)
         csl_easy_set_long(easy, CSL_OPTION_TCP_KEEPALIVE, 1)
         // A transfer that ends while its host's name is being resolved doesn't wait for the resolver (7.87).
         csl_easy_set_long(easy, CSL_OPTION_QUICK_EXIT, 1)
-        // The deadlines are kept by the loop: this one is a day, so that libcurl's own of five minutes doesn't come first.
+        // The loop keeps the deadlines: a day here, so that libcurl's default of five minutes doesn't apply.
         csl_easy_set_long(easy, CSL_OPTION_CONNECT_TIMEOUT_MS, 86_400_000)
         switch configuration.httpVersion {
         case .http1: csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1)
@@ -85,7 +85,7 @@ struct CurlSettings: Sendable {
         }
         csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
         csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_2)
-        // Where nothing tells that the connection stands, a proxy's head would pass for the server's.
+        // If the library doesn't report that the connection is established, a proxy's head would be mistaken for the server's.
         if !library.reportsConnections { csl_easy_set_long(easy, CSL_OPTION_SUPPRESS_CONNECT_HEADERS, 1) }
         if let path = configuration.unixSocket {
             try library.check(csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path), "Unix-domain sockets")
@@ -94,7 +94,7 @@ struct CurlSettings: Sendable {
         try applyProxy(to: easy)
     }
 
-    /// Lets one exchange go without the environment's proxies.
+    /// Makes an exchange ignore the environment's proxies.
     func bypassProxies(_ easy: OpaquePointer) {
         csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
         csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, "")
@@ -111,27 +111,27 @@ struct CurlSettings: Sendable {
         switch configuration.proxy {
         case .fromEnvironment where hasEnvironmentProxies: break
         case .fromEnvironment, .none:
-            // Without the second option libcurl asks the environment for exceptions with each exchange.
+            // Without the second option, libcurl reads the exceptions from the environment for each exchange.
             bypassProxies(easy)
         case .url(let url, _):
-            try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
+            try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "this kind of proxy")
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions.text(forCallTo: ""))
         }
     }
 
-    /// Sets whether a call to an origin goes around the proxy, where the handle can't know it.
+    /// Sets whether a call to an origin uses the proxy, if that depends on the host.
     func applyExceptions(to easy: OpaquePointer, callTo origin: Origin) {
         guard proxyExceptions.dependsOnHost else { return }
         csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions.text(forCallTo: origin.host))
     }
 
-    /// Whether the environment's proxies are passed by on the way to an origin: this machine is never reached through another one.
+    /// Returns whether calls to an origin ignore the environment's proxies: this machine is never reached through another one.
     func bypassesProxies(to origin: Origin) -> Bool {
         guard hasEnvironmentProxies, case .fromEnvironment = configuration.proxy else { return false }
         return IPAddress.isLoopback(origin.host)
     }
 
-    /// Whether connections may go through a proxy.
+    /// Whether connections may use a proxy.
     var mayUseProxies: Bool {
         switch configuration.proxy {
         case .fromEnvironment: hasEnvironmentProxies
@@ -140,7 +140,7 @@ struct CurlSettings: Sendable {
         }
     }
 
-    /// The proxy that connections to an origin may go through, for messages; `nil` where there is none.
+    /// Returns the proxy that connections to an origin may use, for messages; `nil` if there is none.
     func proxyText(to origin: Origin) -> String? {
         guard configuration.unixSocket == nil else { return nil }
         switch configuration.proxy {
@@ -153,8 +153,8 @@ struct CurlSettings: Sendable {
         }
     }
 
-    /// The environment's variable that names the proxy to an origin; `nil` where there is none. libcurl finds the proxy by itself, and this is for
-    /// messages only.
+    /// Returns the environment variable that names the proxy for an origin; `nil` if there is none. Only for messages: libcurl finds the
+    /// proxy itself.
     private static func variable(for origin: Origin) -> String? {
         let environment = ProcessInfo.processInfo.environment
         let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
@@ -163,9 +163,10 @@ struct CurlSettings: Sendable {
         return names.first { environment[$0]?.isEmpty == false }
     }
 
-    /// Whether a connection to an origin may take several exchanges at once, and is worth being waited for while it is made.
+    /// Returns whether several exchanges may share a connection to an origin at once, so that it is worth waiting for it while it is being
+    /// established.
     ///
-    /// Without TLS the server doesn't say so while it connects: libcurl would wait for the first answer, which may take its time.
+    /// Without TLS, the server doesn't announce this while connecting: libcurl would wait for the first response, which may take long.
     func sharesConnections(to origin: Origin) -> Bool {
         switch configuration.httpVersion {
         case .http1: false
@@ -174,14 +175,14 @@ struct CurlSettings: Sendable {
         }
     }
 
-    /// Whether a connection to an origin may be used by another exchange. A library that doesn't tell before it sends leaves no chance to look at
-    /// a used connection, and may send a request twice over it.
+    /// Returns whether a connection to an origin may be reused. If the library doesn't report that it is about to send, a used connection
+    /// can't be checked, and a request may be sent over it twice.
     func keepsConnections(to origin: Origin) -> Bool {
         guard library.reportsConnections else { return false }
         return configuration.httpVersion != .http2WithPriorKnowledge || origin.scheme == "https" || library.keepsPlainHTTP2
     }
 
-    /// Sets what belongs to the set of transfers.
+    /// Sets the options of the set of transfers.
     func apply(toSet multi: OpaquePointer) {
         csl_multi_set_long(multi, CSL_MULTI_MOST_CONNECTIONS_KEPT, max(1, configuration.maximumIdleConnections))
         csl_multi_set_long(multi, CSL_MULTI_MOST_CONNECTIONS_PER_HOST, max(0, configuration.maximumConnectionsPerHost ?? 0))

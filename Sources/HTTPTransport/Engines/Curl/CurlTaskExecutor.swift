@@ -9,11 +9,11 @@ final class CurlTaskExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = Job(job: UnownedJob(job), executor: self)
-        // The thread has ended, but the tasks go on.
+        // The thread has ended, but tasks continue.
         if !engine.post(.run(job)) { job.runElsewhere() }
     }
 
-    /// A task's next stretch.
+    /// One job of a task.
     private struct Job: CurlLoopJob {
         let job: UnownedJob
         let executor: CurlTaskExecutor
@@ -29,22 +29,22 @@ final class CurlTaskExecutor: TaskExecutor {
 }
 
 extension CurlTransport {
-    /// Runs tasks on this transport's own thread: for programs that do little but call, and count microseconds.
+    /// An executor that runs tasks on this transport's thread, for programs that do little but make calls and that count microseconds.
     ///
     ///     try await withTaskExecutorPreference(transport.taskExecutor) {
     ///         let orders = try await shop.orders()
     ///     }
     ///
-    /// Such a task begins its exchanges and reads their responses where libcurl works, so no other thread has to be woken for either, which
-    /// is a fifth of the processor's work for a small call. The price: while a task computes, no exchange of this transport goes on, and none
-    /// of them is ended at its deadline. So decode there, but don't wait for locks, files or other processes.
-    /// And it is one thread: many calls at once end sooner without it where other processors are idle.
+    /// Such a task starts its exchanges and reads their responses on libcurl's thread. No other thread must be woken, which saves a fifth
+    /// of the processor time of a small call. In exchange, while a task computes, no exchange of this transport proceeds, and none is ended
+    /// at its deadline. Decode responses there, but don't wait for locks, files or other processes. There is only one thread: many calls at
+    /// once finish sooner without it if other processors are idle.
     ///
-    /// Child tasks run there too, and so do actors of the standard kind that the task calls. Once the transport's thread has ended, such tasks
-    /// go on where others run.
+    /// Child tasks run there too, as do default actors that the task calls. After the transport's thread has ended, such tasks continue on
+    /// the default executor.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public var taskExecutor: any TaskExecutor {
-        // One for all: to the runtime, two are different places.
+        // One object for all calls: the runtime treats two objects as different executors.
         loopExecutor as? CurlTaskExecutor ?? CurlTaskExecutor(engine)
     }
 }

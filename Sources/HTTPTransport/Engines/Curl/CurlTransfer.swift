@@ -1,67 +1,67 @@
 import CSystemLibraries
 
-/// The loop's part of an exchange, for who has its turn only.
+/// The loop's part of an exchange, accessed only by the loop's owner.
 struct CurlTransfer {
-    /// The loop that has it. Unsafe, since counting costs more than the access: it is read on the loop's turn only, and nobody has that after
-    /// the loop's end.
+    /// The loop that has the exchange. Unsafe because counting references costs more than the access: it is read only by the loop's owner,
+    /// and there is no owner after the loop's end.
     unowned(unsafe) var loop: CurlLoop?
-    /// Those that go the same way.
+    /// The lane of its origin.
     var lane: CurlLanes<CurlExchange>.Lane?
-    /// libcurl's handle while the exchange is with libcurl.
+    /// The handle while libcurl has the exchange.
     var handle: CurlHandle?
-    /// The loop's pool whose connections it uses; `nil` for those of all.
+    /// The pool whose connections it uses; `nil` for the common connections.
     var pool: Int?
-    /// Where the exchange stands in the loop's list.
+    /// The index in the loop's list.
     var index = 0
-    /// The lines that have come.
+    /// The received header lines.
     var heads = CurlHeadReader()
-    /// Whether the connection stands.
+    /// Whether the connection is established.
     var isConnected = false
-    /// The local port of the connection; 0 or less where it isn't known.
+    /// The local port of the connection; 0 or less if unknown.
     var localPort: Int32 = 0
-    /// Whether the connection that libcurl had chosen was stale: nothing has gone out, and the exchange begins again.
+    /// Whether the connection that libcurl had chosen was stale: nothing was sent, and the exchange starts again.
     var isStale = false
-    /// Whether the exchange needs a new connection, since a used one was stale.
+    /// Whether the exchange needs a new connection, because a used one was stale.
     var needsNewConnection = false
-    /// Whether the body ends where the connection does, which TLS must then announce, and whether it has.
+    /// Whether the body ends with the connection, so that TLS must announce the end, and whether it has.
     var awaitsCloseNotify = false
     var hasCloseNotify = false
     /// Whether the last piece of a header line was not its end.
     var isWithinLine = false
-    /// Whether the head of the final response has come.
+    /// Whether the head of the final response has arrived.
     var hasHead = false
-    /// Whether the metrics were asked for when the head had come.
+    /// Whether the metrics were stored when the head arrived.
     var hasMetrics = false
-    /// Whether the exchange waits for the end of the round, when its readers are told.
+    /// Whether the exchange is flushed at the end of the round.
     var isToBeFlushed = false
-    /// Whether libcurl was told to wait: for the reader, for the request's body.
+    /// Whether libcurl was paused: for the reader, for the request's body.
     var waitsForReader = false
     var waitsForUpload = false
-    /// The bytes of the answer to an upload that have come.
+    /// The number of received bytes of the response to an upload.
     var received = 0
-    /// Whether the answer is complete, by its length.
+    /// Whether the response is complete by its length.
     var isAnswered = false
-    /// Whether the exchange ends with its answer, though libcurl would go on with the request.
+    /// Whether the exchange ends with its response although libcurl would continue the request.
     var isCut = false
-    /// Whether libcurl has ended it with a success, after all of the request.
+    /// Whether libcurl has ended it with success after the whole request.
     var endsWell = false
-    /// Why the exchange is being ended from here, where libcurl's own code would say less.
+    /// The error of an exchange that is ended here, because libcurl's code would say less.
     var fault: (any Error)?
-    /// Why the system gave no socket; 0 where it did, `nil` where none was asked for.
+    /// The system's error when opening the socket; 0 for success, `nil` if none was requested.
     var socketError: Int32?
-    /// When something last arrived, or went out of the request's body.
+    /// The last time when bytes arrived, or when bytes of the request's body were sent.
     var lastProgress: MonotonicInstant?
-    /// When the loop got it.
+    /// The time when the loop received the exchange.
     var queued: MonotonicInstant?
-    /// When libcurl got it.
+    /// The time when libcurl received the exchange.
     var begun: MonotonicInstant?
-    /// The version of TLS, once the connection stands.
+    /// The version of TLS, once the connection is established.
     var tlsVersion: String?
-    /// The bytes of the request's body that were reported as sent.
+    /// The number of bytes of the request's body that were reported as sent.
     var reported: Int64 = -1
 }
 
-/// The times and bytes of an exchange as libcurl counts them: microseconds from the moment it got the request.
+/// The times and byte counts of an exchange from libcurl, in microseconds since libcurl received it.
 struct CurlMetrics: Sendable {
     private var nameLookup: Int64 = 0
     private var connect: Int64 = 0
@@ -75,18 +75,18 @@ struct CurlMetrics: Sendable {
     private var port = 0
     private var tlsVersion: String?
     private var unixSocket: String?
-    /// From the moment the transport took the request on to the one libcurl got it.
+    /// The time between the transport's and libcurl's receipt of the request.
     private var waited = Duration.zero
     private var isComplete = false
 
-    /// Nothing is known.
+    /// Creates empty metrics.
     init() {}
 
-    /// Asks a transfer.
+    /// Reads the metrics of a transfer.
     ///
     /// - Parameters:
-    ///   - unixSocket: where all connections go, if not to hosts.
-    ///   - isComplete: whether the transfer has ended.
+    ///   - unixSocket: The path of the socket for all connections; `nil` if they go to hosts.
+    ///   - isComplete: Whether the transfer has ended.
     init(_ easy: OpaquePointer, waited: Duration, tlsVersion: String?, unixSocket: String?, isComplete: Bool) {
         self.waited = waited
         self.unixSocket = unixSocket
@@ -94,7 +94,7 @@ struct CurlMetrics: Sendable {
         self.isComplete = isComplete
         let isReused = csl_easy_get_long(easy, CSL_INFO_NEW_CONNECTIONS) == 0
         self.isReused = isReused
-        // Where a connection is used again, libcurl leaves the times as they were.
+        // If a connection is reused, libcurl doesn't reset these times.
         if !isReused {
             nameLookup = csl_easy_get_size(easy, CSL_INFO_NAME_LOOKUP_TIME)
             connect = csl_easy_get_size(easy, CSL_INFO_CONNECT_TIME)
@@ -108,13 +108,13 @@ struct CurlMetrics: Sendable {
         port = csl_easy_get_long(easy, CSL_INFO_REMOTE_PORT)
     }
 
-    /// Host and port; the path of a Unix-domain socket, of which libcurl tells the beginning only, with the port of the scheme.
+    /// The host and port; for a Unix-domain socket its whole path: libcurl reports only the beginning.
     private var address: String? {
         if host.isEmpty { return nil }
         return unixSocket ?? (host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)")
     }
 
-    /// The same as a value of the interface.
+    /// The public form.
     var value: ExchangeMetrics {
         var metrics = ExchangeMetrics()
         guard firstByte > 0 || isComplete else { return metrics }

@@ -1,14 +1,14 @@
 import CSystemLibraries
 
-// How exchanges come to libcurl and leave it again.
+// Passing exchanges to libcurl and taking them back.
 extension CurlLoop {
-    /// The most handles that are kept for later exchanges.
+    /// The maximum number of handles to keep for later exchanges.
     private static let mostHandles = 128
 
-    /// Whether libcurl tells when a connection stands.
+    /// Whether libcurl reports when a connection is established.
     var reportsConnections: Bool { settings.library.reportsConnections }
 
-    /// Does what the callers asked for.
+    /// Performs a command.
     func handle(_ command: CurlEngine.Command) {
         switch command {
         case .start(let exchange):
@@ -35,9 +35,9 @@ extension CurlLoop {
         }
     }
 
-    /// Lets libcurl do what it can.
+    /// Lets libcurl do its work.
     ///
-    /// - Returns: whether there is nothing more to do until something happens.
+    /// - Returns: Whether there is nothing left to do until an event.
     func work(hasWaited: Bool) -> Bool {
         startWaiting()
         csl_driver_work(driver, hasWaited)
@@ -56,17 +56,17 @@ extension CurlLoop {
         return !lanes.hasNext
     }
 
-    /// Whether there is a place for an exchange among those that wait for their turn.
+    /// Returns whether another exchange may be queued.
     private func hasPlace(for exchange: CurlExchange) -> Bool {
         guard let most = settings.mostQueuedForOne else { return true }
         let origin = exchange.request.origin
         guard lanes.areWaiting(most, to: origin, isWanted: { $0.isWanted }) else { return true }
-        // Others that have come in this round may begin at once.
+        // Others that arrived in this round may start at once.
         startWaiting()
         return !lanes.areWaiting(most, to: origin, isWanted: { $0.isWanted })
     }
 
-    /// The head of an exchange's response is there: another one may wait for its head.
+    /// Called when the head of an exchange's response has arrived: another exchange may now wait for its head.
     func headArrived(_ exchange: CurlExchange) {
         guard !exchange.transfer.hasHead else { return }
         exchange.transfer.hasHead = true
@@ -76,7 +76,7 @@ extension CurlLoop {
         flushLater(exchange)
     }
 
-    /// The first answer over a connection tells what may come over it later.
+    /// Notes what may follow on a connection after its first response.
     private func note(_ exchange: CurlExchange) {
         guard let handle = exchange.transfer.handle else { return }
         let heads = exchange.transfer.heads
@@ -88,23 +88,24 @@ extension CurlLoop {
         handle.reportProgress()
     }
 
-    /// A connection is about to be made. From when it stands, the exchange has the one that it has: where that turns out to be dead, libcurl makes
-    /// another one to send the request once more, and before it asks whether it may, a proxy on the way would have been asked for a tunnel,
-    /// whose answer would pass for the server's.
+    /// Returns whether an exchange may open a connection. Once connected, it may not: if the connection turns out to be dead, libcurl opens
+    /// another one to resend the request. Before libcurl asks for permission to send, a proxy would already have received a CONNECT
+    /// request, and its response could be mistaken for the server's.
     func mayConnect(_ exchange: CurlExchange) -> Bool {
         guard exchange.transfer.isConnected else { return true }
         refuseResend(of: exchange)
         return false
     }
 
-    /// The connection stands, and the request is about to go out. libcurl asks again when it wants to send it a second time.
+    /// Returns whether an exchange may send its request over the connection that was just established or chosen. libcurl asks again before
+    /// it sends the request a second time.
     func maySend(_ exchange: CurlExchange) -> Bool {
         guard !exchange.transfer.isConnected else {
             refuseResend(of: exchange)
             return false
         }
         guard let handle = exchange.transfer.handle else { return false }
-        // What an idle connection of HTTP/1 has to say is no answer to this request, and most often its end (RFC 9112 §9.2, §9.5).
+        // Data on an idle HTTP/1 connection doesn't answer this request; usually it is the end of the connection (RFC 9112 §9.2, §9.5).
         if csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) == 0, csl_driver_is_stale(driver, exchange.transfer.localPort) {
             exchange.transfer.isStale = true
             handle.forbidReuse()
@@ -124,12 +125,12 @@ extension CurlLoop {
         } catch {
             exchange.transfer.fault = error
         }
-        // Nobody else shall use this connection.
+        // No other exchange may use this connection.
         handle.forbidReuse()
         return false
     }
 
-    /// One fewer waits for its head.
+    /// Counts an exchange as no longer waiting for its head.
     private func stopWaitingForHead(_ exchange: CurlExchange) {
         waitingForHead -= 1
         if let lane = exchange.transfer.lane { lanes.arrived(lane) }
@@ -138,7 +139,7 @@ extension CurlLoop {
     private func startWaiting() {
         while let exchange = lanes.popFirst() {
             guard exchange.isWanted else { continue }
-            // Its time may have passed before its turn: then nothing of it goes out, also where a connection is there.
+            // Its deadline may have passed in the queue: then nothing is sent, even if there is a connection.
             if let due = exchange.due(now: now), due.instant <= now {
                 exchange.abandon(error(due.code, of: exchange))
             } else {
@@ -149,7 +150,7 @@ extension CurlLoop {
 
     private func start(_ exchange: CurlExchange) {
         guard let handle = handles.popLast() ?? CurlHandle(driver) else {
-            return exchange.abandon(TransportError(.other, "There is no memory for another exchange."))
+            return exchange.abandon(TransportError(.other, "Memory is exhausted: there is no room for another exchange."))
         }
         exchange.transfer.loop = self
         exchange.transfer.handle = handle
@@ -161,7 +162,7 @@ extension CurlLoop {
         begin(exchange, handle)
     }
 
-    /// Gives an exchange to libcurl.
+    /// Passes an exchange to libcurl.
     private func begin(_ exchange: CurlExchange, _ handle: CurlHandle) {
         do {
             try handle.prepare(for: exchange, settings)
@@ -173,16 +174,16 @@ extension CurlLoop {
         exchange.upload?.begin()
         let result = csl_multi_add(multi, handle.easy)
         guard result == 0 else {
-            exchange.abandon(TransportError(.other, "libcurl refuses the exchange: \(CurlFault.text(ofSet: result))."))
+            exchange.abandon(TransportError(.other, "libcurl rejected the exchange: \(CurlFault.text(ofSet: result))."))
             return remove(exchange)
         }
     }
 
-    /// The connection that libcurl had chosen was stale: the exchange gets a new one.
+    /// Starts an exchange again on a new connection, because the connection that libcurl had chosen was stale.
     private func restart(_ exchange: CurlExchange) {
         guard let stale = exchange.transfer.handle else { return }
         guard exchange.isWanted, let handle = CurlHandle(driver) else {
-            exchange.abandon(TransportError(.other, "There is no memory for another exchange."))
+            exchange.abandon(TransportError(.other, "Memory is exhausted: there is no room for another exchange."))
             return remove(exchange)
         }
         leave(stale, of: exchange)
@@ -193,7 +194,7 @@ extension CurlLoop {
         begin(exchange, handle)
     }
 
-    /// Whether an exchange has ended since its connection kept libcurl from returning.
+    /// Returns whether an exchange failed because the guard closed its connection, which had kept libcurl from returning.
     private func wasDisconnected(_ handle: CurlHandle) -> Bool {
         let ports = [CSL_INFO_LOCAL_PORT, CSL_INFO_REMOTE_PORT].map { Int32(clamping: csl_easy_get_long(handle.easy, $0)) }
         return csl_driver_has_disconnected(driver, ports[0], ports[1])
@@ -209,16 +210,15 @@ extension CurlLoop {
             let isOfProxy = !exchange.transfer.isConnected && settings.proxyText(to: exchange.request.origin) != nil
             error = CurlFault.endless(exchange.request.host, isOfProxy: isOfProxy)
         }
-        // What goes wrong with the rest of a request changes nothing about an answer that is complete; over HTTP/2 its stream may yet be said
-        // to have failed.
+        // An error in the rest of the request doesn't affect a complete response; over HTTP/2, the stream may still be reported as failed.
         let isAnswered = exchange.transfer.isAnswered && (!exchange.transfer.heads.isHTTP2 || handle.errorText.isEmpty)
         if !isAnswered, error == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
-            // Credentials for the proxy are the caller's; nothing else that a proxy says may pass for the server's answer.
+            // Credentials for the proxy are up to the caller. No other response of a proxy may be mistaken for the server's.
             let status = head.status
             if status == 407 { exchange.deliver(head) } else { error = CurlFault.tunnelRefused(to: exchange.request.host, status: status) }
         } else {
             if !isAnswered { error = error ?? CurlFault.error(result, of: exchange, handle) }
-            // What a handle tells of a proxy's certificate would be told of its next exchange, too.
+            // Otherwise the handle would report the result for a proxy's certificate for its next exchange, too.
             if result != 0 { handle.forget() }
             if error == nil, lastOrigin != exchange.request.origin { lastOrigin = exchange.request.origin }
         }
@@ -226,7 +226,7 @@ extension CurlLoop {
         remove(exchange)
     }
 
-    /// The result of an exchange whose body ends with its connection: whether it is whole depends on TLS.
+    /// Returns the result of an exchange whose body ends with its connection: TLS determines whether the body is complete.
     private func settled(_ result: Int32, of exchange: CurlExchange, _ handle: CurlHandle) -> Int32 {
         guard exchange.transfer.awaitsCloseNotify, exchange.transfer.fault == nil else { return result }
         if settings.configuration.acceptsUnannouncedEnds {
@@ -240,7 +240,7 @@ extension CurlLoop {
         return result
     }
 
-    /// Takes a handle from libcurl.
+    /// Takes a handle back from libcurl.
     private func leave(_ handle: CurlHandle, of exchange: CurlExchange) {
         csl_multi_remove(multi, handle.easy)
         handle.release()
@@ -250,8 +250,8 @@ extension CurlLoop {
     private func remove(_ exchange: CurlExchange) {
         guard let handle = exchange.transfer.handle else { return }
         leave(handle, of: exchange)
-        // libcurl may have noted with a handle that a body must be rewound before it is sent again. A reset leaves the note, and the handle's
-        // next upload, which can't be, would fail for it (curl's issue 18206).
+        // libcurl may have noted in the handle that a body must be rewound before it is resent. A reset keeps the note, and the handle's
+        // next upload, which can't be rewound, would fail because of it (curl's issue 18206).
         var isFit = exchange.transfer.endsWell
         if case .none = exchange.request.upload { isFit = true }
         if isFit, handles.count < Self.mostHandles { handles.append(handle) }
@@ -263,7 +263,7 @@ extension CurlLoop {
         active.removeLast()
     }
 
-    /// What is known by now of an exchange whose head has come, for those who ask before its end.
+    /// Stores the metrics known when the head has arrived, for callers that read them before the end.
     func noteMetrics(of exchange: CurlExchange) {
         guard let handle = exchange.transfer.handle, exchange.transfer.hasHead, !exchange.transfer.hasMetrics else { return }
         exchange.transfer.hasMetrics = true

@@ -7,45 +7,45 @@ public import Foundation
 ///     let response = try await transport.send(ServiceRequest(url: url))
 ///     for try await piece in response.body { … }
 ///
-/// It sends what the request says, once: redirects and challenges come back as responses, there are no cookies and no cache, and the
-/// deadlines are kept here, to the millisecond. Nothing is sent a second time, also where libcurl by itself would. A kept connection of HTTP/1
-/// is looked at before it carries another request: where it has something to read, or has ended, the request goes out over a new one. On a
-/// connection that the server closes at that very moment, the exchange fails with ``TransportError/Code/connectionLost``. (With a libcurl
-/// before 7.80 no connection is kept.)
+/// It sends each request once: redirects and challenges are returned as responses, and there are no cookies and no cache. It keeps the
+/// deadlines itself, in milliseconds, and prevents libcurl from resending requests. Before a kept HTTP/1 connection carries another
+/// request, its socket is checked: if there is something to read, or the connection has ended, the request uses a new connection. If the
+/// server closes the connection at that very moment, the exchange fails with ``TransportError/Code/connectionLost``. (With libcurl before
+/// 7.80, no connection is kept.)
 ///
-/// * Of its own it adds `Host`, `Content-Length` or `Transfer-Encoding`, and `Accept-Encoding` with the codings it undoes; a request that
-///   names its own gets that one. A request with `Range`, or with `Accept-Encoding: identity`, gets the body as it comes.
-/// * Compressed bodies arrive decoded, while `Content-Encoding` and `Content-Length` stay in the head as they were. They are decoded on the
-///   reader's task, piece by piece of at most 64 kB, by the system's zlib, libbrotlidec and libzstd, as far as these are there. Bytes that
-///   end too early, are damaged, or go on behind their end are errors; a body with a coding that can't be undone arrives as it is.
-/// * A reader that is slow slows the server down: some 256 kB wait at most, beside what the kernel holds. Over HTTP/2 libcurl itself may
-///   hold up to its window of 32 MB per stream.
-/// * A refusal, from status 300 on, ends an upload. So does another answer that is complete by its length, where the server closes the connection
-///   behind it, where the body goes silent for the idle time, or over HTTP/2 where the server takes nothing of it for 3 seconds.
-/// * Upload progress is told on the loop's thread, or on that of another call: a closure must return at once.
+/// * It adds `Host`, `Content-Length` or `Transfer-Encoding`, and `Accept-Encoding` with the codings that it decodes, unless the request
+///   sets them. The body isn't decoded if the request has `Range` or `Accept-Encoding: identity`.
+/// * Compressed bodies arrive decoded; `Content-Encoding` and `Content-Length` stay in the head unchanged. Bodies are decoded on the
+///   reader's task, in pieces of at most 64 kB, by the system's zlib, libbrotlidec and libzstd if they are available. Truncated or damaged
+///   bodies, and bodies with data after their end, are errors; a body with an unsupported coding arrives unchanged.
+/// * A slow reader slows the server down: about 256 kB wait at most, in addition to the kernel's buffers. Over HTTP/2, libcurl may buffer
+///   up to its window of 32 MB per stream.
+/// * A response with a status of 300 or above ends an upload. So does another response of known length that is complete, if the server
+///   closes the connection after it, if the upload is silent for the idle time, or over HTTP/2 if the server reads nothing for 3 seconds.
+/// * Upload progress is reported on the loop's thread, or on the thread of another call: the closure must return at once.
 ///
-/// One thread, with all signals blocked, runs all exchanges of a transport. On Linux, a request that finds this thread asleep is sent on the
-/// caller's thread. Child processes don't inherit the connections.
+/// One thread, with all signals blocked, runs all exchanges of a transport. On Linux, a request that finds this thread asleep is sent on
+/// the caller's thread. Child processes don't inherit the connections.
 public final class CurlTransport: Transport {
-    /// The transport for the whole process; `nil` where libcurl can't be used: ``CurlLibrary/open()`` says why.
+    /// The transport shared by the whole process; `nil` if libcurl can't be used: ``CurlLibrary/open()`` throws the reason.
     public static var shared: CurlTransport? { try? attempt.get() }
-    /// How it went to make it.
+    /// The result of creating it.
     static let attempt = Result { try CurlTransport() }
 
-    /// Prepared policies that are kept, at most: a program has few, but it may make one for each request.
+    /// The maximum number of prepared policies to keep: a program has few, but may create one for each request.
     private static let keptPolicies = 64
 
     private let settings: CurlSettings
     let engine: CurlEngine
-    /// A ``CurlTaskExecutor``, where the system has such.
+    /// A ``CurlTaskExecutor``, if the system supports task executors.
     let loopExecutor: (any Executor)?
     private let standardTrust: CurlTrust
     private let prepared = Locked<[UInt64: CurlTrust]>([:])
 
-    /// A transport with connections of its own.
+    /// Creates a transport with separate connections.
     ///
-    /// - Throws: ``CurlUnavailable`` when libcurl isn't there or too old, ``TransportError`` when it can't do what the trust policy and
-    ///   the proxy's authorities ask for, or the proxy or one of its exceptions can't be one.
+    /// - Throws: ``CurlUnavailable`` if libcurl is missing or too old, ``TransportError`` if it doesn't support the trust policy or the
+    ///   proxy's authorities, or if the proxy or one of its exceptions is invalid.
     public init(configuration: Configuration = Configuration()) throws {
         let library = try CurlLibrary.open()
         settings = try CurlSettings(library: library, configuration: configuration)
@@ -62,10 +62,10 @@ public final class CurlTransport: Transport {
         engine.close()
     }
 
-    /// The library that does the work.
+    /// The library in use.
     public var library: CurlLibrary { settings.library }
 
-    /// What it can do: most things, as far as the library can.
+    /// The capabilities, which depend on the library.
     public var capabilities: TransportCapabilities {
         let library = settings.library
         var capabilities: TransportCapabilities = [
@@ -78,15 +78,16 @@ public final class CurlTransport: Transport {
         return capabilities
     }
 
-    /// Ends the transport: exchanges that are under way go on to their end, new ones are refused. The last reference does the same.
+    /// Invalidates the transport: exchanges under way continue to their end, new ones are refused. Releasing the last reference does the
+    /// same.
     public func invalidate() {
         engine.close()
     }
 
     /// Sends a request.
     ///
-    /// - Throws: ``TransportError``; `CancellationError` when the task is cancelled; ``RequestBodyError`` when the body can't be read, and
-    ///   what a stream of the request's body throws.
+    /// - Throws: ``TransportError``; `CancellationError` if the task is cancelled; ``RequestBodyError`` if the body can't be read, and any
+    ///   error that a stream of the request's body throws.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let exchange = try exchange(for: request)
@@ -94,11 +95,11 @@ public final class CurlTransport: Transport {
         return try exchange.response(to: request, head)
     }
 
-    /// The exchange that a request becomes.
+    /// Creates the exchange for a request.
     ///
-    /// - Parameter probe: takes the request's place once the connection stands.
+    /// - Parameter probe: Evaluates the connection in place of sending the request.
     func exchange(for request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
-        // Before 7.80 libcurl doesn't tell when a connection stands: the wait for the answer would be counted.
+        // Before 7.80, libcurl doesn't report when a connection is established: the wait for the response would count as connecting.
         try request.timeouts.check(capabilities)
         let outgoing = try CurlRequest(request, codings: ContentCoding.acceptable)
         let trust = try trust(of: request)
@@ -106,7 +107,7 @@ public final class CurlTransport: Transport {
         return CurlExchange(outgoing, from: request, trust: trust, probe: probe, engine: engine)
     }
 
-    /// A policy as libcurl takes it. What was prepared for a policy is kept, since requests of one client share it.
+    /// Returns a policy in libcurl's form. Prepared policies are kept, because the requests of one client share theirs.
     private func trust(of request: ServiceRequest) throws(TransportError) -> CurlTrust {
         guard let policy = request.trust else { return standardTrust }
         if let known = prepared.withLock({ $0[policy.storageID] }) { return known }
@@ -120,91 +121,91 @@ public final class CurlTransport: Transport {
 }
 
 extension CurlTransport {
-    /// Which versions of HTTP are used.
+    /// The versions of HTTP to use.
     public enum HTTPVersion: Sendable, Hashable {
-        /// HTTP/1.1 only.
+        /// Only HTTP/1.1.
         case http1
-        /// HTTP/2 over TLS where the server offers it, else HTTP/1.1.
+        /// HTTP/2 over TLS if the server offers it, otherwise HTTP/1.1.
         case http2WhereOffered
-        /// HTTP/2 at once, also without TLS: for servers that are known to speak it (RFC 9113 §3.3). libcurl 7.88 can't use a connection without
-        /// TLS again: each exchange has one of its own there.
+        /// HTTP/2 from the start, even without TLS: for servers that are known to support it (RFC 9113 §3.3). libcurl 7.88 can't reuse
+        /// connections without TLS: each exchange then has its own.
         case http2WithPriorKnowledge
     }
 
-    /// The proxies on the way.
+    /// The proxies to use.
     public enum Proxy: Sendable, Hashable {
-        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Connections to this machine go through none of them:
-        /// to `localhost` and the names below it, 127.0.0.0/8 and ::1, in any spelling. The environment is asked for each exchange where it names a
-        /// proxy when the transport is made. Where it names none by then, no exchange asks, and one that is set later goes unseen: make
-        /// another transport.
+        /// The proxies in the environment: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Connections to this machine (`localhost`
+        /// and the names below it, 127.0.0.0/8 and ::1, in any spelling) use no proxy. If the environment names a proxy when the transport
+        /// is created, it is read for each exchange. Otherwise it is never read again, and proxies set later require a new transport.
         case fromEnvironment
-        /// None.
+        /// No proxy.
         case none
-        /// The proxy at a URL, of scheme `http`, `https`, `socks5` or `socks5h` (which resolves names itself), but for these hosts and
-        /// their subdomains: names (`*.example.com` and `.example.com` are `example.com`), addresses, and networks such as `10.0.0.0/8`;
-        /// `*` is all hosts. An address is the same however it is spelled, and one of version 4 is `::ffff:192.0.2.1` too. There is no
-        /// exception for one port. Credentials in the URL are sent to it at once, to one of HTTP as Basic (RFC 7617); the client's
-        /// `proxyAuthenticationProvider` answers what it asks for. A proxy of another scheme, or an exception that would match nothing,
-        /// can't be used: the transport isn't made.
+        /// The proxy at a URL with the scheme `http`, `https`, `socks5` or `socks5h` (which resolves names itself), except for these hosts
+        /// and their subdomains: names (`*.example.com` and `.example.com` mean `example.com`), addresses, and networks such as
+        /// `10.0.0.0/8`; `*` means all hosts. Addresses match in any spelling, and version 4 addresses also as `::ffff:192.0.2.1`.
+        /// Exceptions can't have ports. Credentials in the URL are sent to the proxy at once, to HTTP proxies as Basic (RFC 7617); the
+        /// client's `proxyAuthenticationProvider` answers challenges. The transport's initializer throws for a proxy with another scheme
+        /// and for an exception that would match no host.
         case url(URL, exceptions: [String] = [])
     }
 
-    /// What can be set of a ``CurlTransport``.
+    /// The settings of a ``CurlTransport``.
     public struct Configuration: Sendable {
-        /// The most exchanges that wait for their heads at one time, at least 1; the others wait for their turn: in order to one origin, and
-        /// the origins by turns. Exchanges whose bodies are being read don't count. Each takes a descriptor, and one more where its body is
-        /// a file: mind the process's limit. Default 256.
+        /// The maximum number of exchanges that wait for their heads at a time, at least 1. Others are queued: first in, first out for each
+        /// origin, and round robin between origins. Exchanges whose bodies are being read don't count. Each takes a descriptor, and one
+        /// more if its body is a file: consider the process's limit. Default 256.
         ///
-        /// When half of them are under way, the rest is shared: an origin gets another one only while it has less than an eighth of those that are
-        /// left. Origins that don't answer leave some for others that way.
+        /// Once half of them are in use, the rest is shared: an origin gets another one only while it has fewer than an eighth of those
+        /// left. This leaves some for others if an origin doesn't answer.
         public var maximumConcurrentExchanges = 256
-        /// The most of them that go to one origin, at least 1, so that one that doesn't answer leaves room for the others. An origin by itself
-        /// gets as many, whatever is left then for others. Default: half of ``maximumConcurrentExchanges``, at most 128.
+        /// The maximum number of exchanges for one origin, at least 1, so that an origin that doesn't answer leaves room for others. A
+        /// single origin gets this many even if few are left for others. Default: half of ``maximumConcurrentExchanges``, at most 128.
         public var maximumConcurrentExchangesPerOrigin: Int {
             get { concurrentExchangesPerOrigin ?? min(128, max(1, maximumConcurrentExchanges - maximumConcurrentExchanges / 2)) }
             set { concurrentExchangesPerOrigin = newValue }
         }
         private var concurrentExchangesPerOrigin: Int?
-        /// The most exchanges that wait for their turn to one origin, at least 1; `nil` for no bound. Another one fails at once with
-        /// ``TransportError/Code/tooManyWaiting``. Default `nil`: each takes a few kilobytes until its time is over.
+        /// The maximum number of queued exchanges for one origin, at least 1; `nil` for no limit. Further ones fail at once with
+        /// ``TransportError/Code/tooManyWaiting``. Default `nil`: each takes a few kilobytes until its deadline.
         public var maximumWaitingExchangesPerOrigin: Int?
-        /// The most connections to one host at a time; `nil` for no bound but that of the exchanges. Default `nil`. Each set of
-        /// credentials that is shown to a proxy has connections of its own: this bound and ``maximumIdleConnections`` count for each by itself.
+        /// The maximum number of connections to one host at a time; `nil` for no limit other than that of the exchanges. Default `nil`.
+        /// Connections through a proxy are separate for each set of proxy credentials: this limit and ``maximumIdleConnections`` apply to
+        /// each set.
         public var maximumConnectionsPerHost: Int?
-        /// The most connections that are open at a time, in use or not, before one that gets free is closed instead of being kept for later
-        /// exchanges. Default 256.
+        /// The maximum number of open connections, in use or idle. Above it, a connection that becomes idle is closed instead of being
+        /// kept. Default 256.
         public var maximumIdleConnections = 256
-        /// The versions of HTTP. Default: 2 where offered.
+        /// The versions of HTTP. Default: HTTP/2 if offered.
         public var httpVersion = HTTPVersion.http2WhereOffered
-        /// The proxies. Default: from the environment.
+        /// The proxies. Default: those in the environment.
         public var proxy = Proxy.fromEnvironment
-        /// Who vouches for a proxy of scheme `https`; needs libcurl 7.77 where it isn't the system's. A request's own ``TrustPolicy`` is about
-        /// the server behind it. Default: the system's.
+        /// The authorities for proxies with the scheme `https`; values other than the system's require libcurl 7.77. A request's
+        /// ``TrustPolicy`` applies to the server, not to the proxy. Default: the system's.
         public var proxyAuthorities = CertificateAuthorities.system
-        /// The path of a Unix-domain socket that all connections go to, whatever the host and the proxies. Default none.
+        /// The path of a Unix-domain socket for all connections, whatever the host and the proxies. Default `nil`.
         public var unixSocket: String?
-        /// Whether a body that ends where a TLS connection ends is complete although the server hasn't announced the end by TLS's close_notify. By
-        /// default such a body is ``TransportError/Code/truncated``: anybody on the way could have cut it off (RFC 9112 §8). Set it for servers that
-        /// are known to do so. Bodies with a length or in chunks don't need the notice.
+        /// Whether a body that ends with its TLS connection is complete even if the server hasn't sent TLS's close_notify. By default such
+        /// a body is ``TransportError/Code/truncated``, because anyone on the network could have cut it off (RFC 9112 §8). Set this for
+        /// servers that are known to omit the alert. Bodies with a length or in chunks don't need it.
         public var acceptsUnannouncedEnds = false
-        /// The path of a file to which the keys of all secure connections are written, for programs such as Wireshark: whoever reads it can read what
-        /// goes over them. It is made readable by its owner only, and refused where others may read it; needs OpenSSL. Default none: the variable
-        /// `SSLKEYLOGFILE` of the environment counts for nothing, unless a program sets this to it.
+        /// The path of a file for the keys of all secure connections, for programs such as Wireshark: the file makes it possible to decrypt
+        /// the connections. It is created with access for its owner only, and refused if others have access to it. Requires OpenSSL.
+        /// Default `nil`: the environment variable `SSLKEYLOGFILE` is ignored unless the program copies it to this property.
         public var keyLogFile: String?
-        /// Whom to trust where a request doesn't say. An identity in it is shown to every origin that asks for one; that of a client's own
-        /// policy goes to the origin of its service root only.
+        /// The trust policy for requests without their own. Its identity is presented to every origin that requests one; the identity of a
+        /// client's own policy is presented only to the origin of its service root.
         public var trust = TrustPolicy()
 
-        /// The defaults.
+        /// Creates the default configuration.
         public init() {}
     }
 }
 
 extension CurlTransport: TrustEvaluating {
-    /// Connects to the URL's host, checks its certificates and pins, and closes the connection: no request is sent.
+    /// Connects to the URL's host, checks its certificates and pins, and closes the connection without sending a request.
     ///
-    /// - Throws: the same ``TransportError`` as a call; `badRequest` for a URL that isn't `https`, `unsupported` where the library doesn't
-    ///   show its certificates.
+    /// - Throws: The same ``TransportError`` as a call; `badRequest` for a URL that isn't `https`, `unsupported` if the library doesn't
+    ///   expose certificates.
     public func evaluateTrust(of url: URL, policy: TrustPolicy?, timeout: Duration) async throws -> TrustEvaluation {
         let request = try TrustProbe.request(to: url, policy: policy, timeout: timeout)
         guard capabilities.contains(.pinning) else {
@@ -217,7 +218,7 @@ extension CurlTransport: TrustEvaluating {
             if head.isOfTunnel {
                 throw TransportError(
                     .proxyRefused,
-                    "The proxy on the way to \(url.host() ?? "the host") wants credentials: a check without a call has only those in the URL of "
+                    "The proxy for \(url.host() ?? "the host") requires credentials: trust can be evaluated only with those in the URL of "
                         + "CurlTransport.Configuration.proxy.")
             }
         }

@@ -1,15 +1,15 @@
 import CSystemLibraries
 import Foundation
 
-/// The body of a request between the task that reads it, from a file or a stream, and the loop that sends it: a bounded buffer.
+/// A bounded buffer for the body of a request, between the task that reads it from a file or a stream and the loop that sends it.
 final class CurlUpload: Sendable {
-    /// What the loop gets.
+    /// The result of a read by the loop.
     enum Reading: Equatable {
-        /// So many bytes.
+        /// A number of bytes.
         case bytes(Int)
-        /// Nothing yet: the loop is told when there is something.
+        /// Nothing yet: the loop will be woken.
         case wait
-        /// The body is at its end.
+        /// The end of the body.
         case end
     }
 
@@ -29,10 +29,10 @@ final class CurlUpload: Sendable {
         }
     }
 
-    /// The most bytes that wait here, but for the last piece.
+    /// The maximum number of waiting bytes, without the last piece.
     private static let limit = 256 * 1024
 
-    /// The number of bytes that must come; `nil` when it isn't known.
+    /// The declared number of bytes; `nil` if unknown.
     let length: Int64?
     private let body: RequestBody
     private let state = Locked(State())
@@ -42,7 +42,7 @@ final class CurlUpload: Sendable {
         length = body.length
     }
 
-    /// The exchange's turn has come: the body is opened, which may take a descriptor.
+    /// Opens the body, which may take a descriptor, when the exchange starts.
     func begin() {
         let producer = state.withLock { state in
             state.hasBegun = true
@@ -52,21 +52,22 @@ final class CurlUpload: Sendable {
         producer?.resume()
     }
 
-    /// Reads the body to its end, as fast as it is sent, from ``begin()`` on.
+    /// Reads the body to its end as fast as it is sent, starting at ``begin()``.
     ///
-    /// - Parameter wake: called when the loop waits and can go on.
-    /// - Throws: what the body throws; ``RequestBodyError`` when it isn't as long as it was declared.
+    /// - Parameter wake: Called when the loop waits and can continue.
+    /// - Throws: Any error of the body; ``RequestBodyError`` if its length isn't the declared one.
     func feed(_ wake: @Sendable () -> Void) async throws {
         try await withTaskCancellationHandler {
             var total: Int64 = 0
-            // With it the request is whole, and may be answered: it goes out when the body has ended there, and not before more has come.
+            // The last piece completes the request, which may then be answered: it is sent only when the body has ended, or when more has
+            // been read.
             var last: Data?
             await room()
             try Task.checkCancellation()
             for try await piece in body.chunks(of: 128 * 1024) where !piece.isEmpty {
                 total += Int64(piece.count)
                 if let length, total > length {
-                    throw RequestBodyError(message: "The request body is longer than the \(length) bytes that were declared for it.")
+                    throw RequestBodyError(message: "The request body is longer than the \(length) bytes declared for it.")
                 }
                 guard total != length else {
                     last = piece
@@ -78,7 +79,7 @@ final class CurlUpload: Sendable {
             }
             try Task.checkCancellation()
             if let length, total < length {
-                throw RequestBodyError(message: "The request body ended after \(total) of the \(length) bytes that were declared for it.")
+                throw RequestBodyError(message: "The request body ended after \(total) of the \(length) bytes declared for it.")
             }
             let loopWaits = state.withLock { [last] state in
                 if let last { state.append(last) }
@@ -119,10 +120,10 @@ final class CurlUpload: Sendable {
         return reading
     }
 
-    /// The bytes that the loop has taken.
+    /// The number of bytes that the loop has taken.
     var taken: Int64 { state.withLock { $0.taken } }
 
-    /// - Returns: whether the loop waits for it.
+    /// - Returns: Whether the loop waits for the piece.
     private func add(_ piece: Data) -> Bool {
         state.withLock { state in
             state.append(piece)

@@ -4,24 +4,24 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The state of a ``URLSessionExchange``: a value that is changed under its lock, and says what to do after unlocking.
+/// The state of a ``URLSessionExchange``: a value that is changed under its lock, and returns the work to do after unlocking.
 struct ExchangeState {
-    /// How an exchange ended.
+    /// The end of an exchange.
     enum End {
         /// Everything was received.
         case received
-        /// It failed or was abandoned.
+        /// The exchange failed or was abandoned.
         case failed(any Error)
     }
 
-    /// What has to happen once the lock is free.
+    /// Work to do after unlocking.
     struct Effects {
         fileprivate var head: (CheckedContinuation<URLSessionExchange.Head, any Error>, Result<URLSessionExchange.Head, any Error>)?
         fileprivate var reader: (CheckedContinuation<Data?, any Error>, Result<Data?, any Error>)?
         fileprivate var task: (RunningTask, cancelling: Bool)?
         fileprivate var timer: DeadlineTimer?
 
-        /// Does it.
+        /// Does the work.
         func perform() {
             timer?.cancel()
             if let task { task.0.release(cancelling: task.cancelling) }
@@ -30,30 +30,30 @@ struct ExchangeState {
         }
     }
 
-    /// Pieces are joined up to this many bytes when several wait: each handover costs more than the copy.
+    /// The maximum size of joined pieces if several wait: each handover costs more than the copy.
     private static let joined = 256 * 1024
 
-    /// The request's body; `none` once it isn't needed any more.
+    /// The request's body; `none` once it is no longer needed.
     private(set) var upload: UploadSource
     /// The number of bytes of the request's body.
     let uploadLength: Int64
     /// Whether the request has a body.
     let hasUpload: Bool
-    /// The bytes of the body that were reported as sent; −1 before the first report.
+    /// The number of bytes of the body that were reported as sent; −1 before the first report.
     var sent: Int64 = -1
-    /// When some of them last went out, or all of them into a file of ours.
+    /// The last time when bytes of the body were sent, or written to the spool file.
     var lastSent: MonotonicInstant?
     /// The task while it runs.
     var running: RunningTask?
-    /// Watches the deadlines.
+    /// The timer for the deadlines.
     var timer: DeadlineTimer?
-    /// Awaits the head.
+    /// The continuation that awaits the head.
     var headReader: CheckedContinuation<URLSessionExchange.Head, any Error>?
-    /// The head, once it is there.
+    /// The head, once it has arrived.
     private(set) var head: URLSessionExchange.Head?
-    /// How it ended; `nil` while it goes on.
+    /// The end; `nil` while the exchange goes on.
     private(set) var end: End?
-    /// When something last arrived.
+    /// The last time when bytes arrived.
     private(set) var lastArrival = MonotonicInstant.now
 
     private var framing = ResponseFraming.unknown
@@ -63,7 +63,7 @@ struct ExchangeState {
     private var waiting = 0
     private var reader: CheckedContinuation<Data?, any Error>?
 
-    /// An exchange that has not begun.
+    /// Creates the state of an exchange that has not begun.
     init(upload: UploadSource) {
         self.upload = upload
         uploadLength = upload.length
@@ -71,10 +71,10 @@ struct ExchangeState {
         if case .none = upload { hasUpload = false } else { hasUpload = true }
     }
 
-    /// Whether bytes of a body may still come.
+    /// Whether bytes of a body may still arrive.
     var mayStillReceive: Bool { end == nil && framing.hasBody }
 
-    /// Delivers the head; `nil` when there is one already or the exchange has ended.
+    /// Delivers the head; `nil` if there already is one, or if the exchange has ended.
     mutating func deliver(_ head: URLSessionExchange.Head, framing: ResponseFraming) -> Effects? {
         guard end == nil, self.head == nil else { return nil }
         self.head = head
@@ -86,7 +86,7 @@ struct ExchangeState {
         return effects
     }
 
-    /// Takes a piece of the body, and hands it on where someone waits for it.
+    /// Receives a piece of the body, and delivers it if a reader waits.
     mutating func receive(_ data: Data, limit: Int, tooSlow: @autoclosure () -> TransportError) -> Effects {
         guard end == nil else { return Effects() }
         lastArrival = .now
@@ -103,13 +103,13 @@ struct ExchangeState {
         return Effects()
     }
 
-    /// Ends the exchange from the engine's side. Pieces that wait are still read, before an error.
+    /// Ends the exchange from the engine's side. Waiting pieces are still read, before an error.
     mutating func finish(_ error: TransportError?, host: String) -> Effects {
         guard end == nil else { return Effects() }
         return close(error ?? framing.fault(received: received, host: host), cancelling: false)
     }
 
-    /// Ends the exchange from the caller's side, also one that has been received and is still being read.
+    /// Ends the exchange from the caller's side, even if it was received and is still being read.
     mutating func abandon(_ error: any Error, keepingPieces: Bool = false) -> Effects {
         if case .failed = end { return Effects() }
         let isRunning = end == nil
@@ -136,7 +136,7 @@ struct ExchangeState {
         return effects
     }
 
-    /// What waits, up to some size; `nil` when nothing does.
+    /// Removes waiting pieces, up to a size; `nil` if there are none.
     mutating func takePiece() -> Data? {
         guard first < pieces.count else { return nil }
         var piece = pieces[first]
@@ -153,7 +153,7 @@ struct ExchangeState {
         return piece
     }
 
-    /// Answers a reader, or lets it wait.
+    /// Returns a piece, or stores the continuation.
     mutating func read(_ continuation: CheckedContinuation<Data?, any Error>) -> Effects? {
         var effects = Effects()
         if let piece = takePiece() {
@@ -167,7 +167,7 @@ struct ExchangeState {
             effects.reader = (continuation, .failure(error))
         case nil:
             guard reader == nil else {
-                effects.reader = (continuation, .failure(TransportError(.other, "A response body has one reader: two read it at once.")))
+                effects.reader = (continuation, .failure(TransportError(.other, "A response body can have only one reader at a time.")))
                 return effects
             }
             reader = continuation

@@ -4,16 +4,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a response's head says of its body: whether there is one, and how long it is (RFC 9112 §6.3).
+/// The description of a body in the response's head: whether there is one, and its length (RFC 9112 §6.3).
 struct ResponseFraming: Sendable {
-    /// The fields, ordered by name: URLSession keeps no order, and has joined those of one name.
+    /// The fields, ordered by name: URLSession doesn't keep their order, and has joined fields with the same name.
     let headers: HTTPFields
     /// Whether a body may follow.
     let hasBody: Bool
-    /// The bytes that the reader must see in the end, if the head tells: not with codings, which URLSession undoes.
+    /// The number of bytes that the reader must receive, if the head determines it: not with codings, which URLSession decodes.
     let expectedLength: Int64?
 
-    /// Before there is a head.
+    /// The framing before the head.
     static let unknown = ResponseFraming(headers: [:], hasBody: true, expectedLength: nil)
 
     private init(headers: HTTPFields, hasBody: Bool, expectedLength: Int64?) {
@@ -22,7 +22,7 @@ struct ResponseFraming: Sendable {
         self.expectedLength = expectedLength
     }
 
-    /// The framing of a response to a request of that method.
+    /// Creates the framing of a response to a request with a method.
     init(_ response: HTTPURLResponse, method: ServiceRequest.Method) {
         let fields = response.allHeaderFields.compactMap { name, value -> HTTPFields.Field? in
             guard let name = name as? String else { return nil }
@@ -42,7 +42,7 @@ struct ResponseFraming: Sendable {
         hasBody = expectedLength != 0
     }
 
-    /// What is wrong with a body that ended after so many bytes; `nil` when it is whole.
+    /// Returns the error for a body that ended after a number of bytes; `nil` if it is complete.
     func fault(received: Int64, host: String) -> TransportError? {
         guard let expectedLength, received != expectedLength else { return nil }
         return TransportError(

@@ -3,12 +3,12 @@ import Dispatch
 import Foundation
 import Security
 
-/// Checks servers and shows who the client is by a trust policy, on Apple platforms: the system's whole evaluation first, by the
-/// policy's authorities, then the pins on the chain which that evaluation has built.
+/// Checks servers and presents the client's identity according to a trust policy, on Apple platforms: first the system's whole evaluation
+/// with the policy's authorities, then the pins, on the chain that the evaluation has built.
 ///
-/// `@unchecked Sendable`: everything is set once, before it is shared, and these objects of Security never change.
+/// `@unchecked Sendable`: everything is set once before it is shared, and these objects of Security are immutable.
 final class TrustEvaluator: @unchecked Sendable {
-    /// What is shown to a server that asks for a certificate.
+    /// The credential for servers that request a certificate.
     let credential: URLCredential?
 
     private let policy: TrustPolicy
@@ -20,20 +20,20 @@ final class TrustEvaluator: @unchecked Sendable {
         self.policy = policy
         anchors = try policy.authorities.certificates.map { certificate in
             guard let anchor = SecCertificateCreateWithData(nil, NSData(data: certificate.der) as CFData) else {
-                throw TransportError(.badRequest, "The system can't read the authority \(certificate): take it out of the trust policy.")
+                throw TransportError(.badRequest, "The system can't read the authority \(certificate): remove it from the trust policy.")
             }
             return anchor
         }
         credential = try policy.identity.map(Self.credential)
     }
 
-    /// A server that passes: what to answer its challenge with, and its verified chain, its own certificate first.
+    /// An accepted server: the credential for its challenge, and its verified chain, its own certificate first.
     struct Passed: Sendable {
         let credential: URLCredential
         let chain: [Certificate]
     }
 
-    /// Evaluates on a queue of its own, since the system may have to fetch certificates, and then says there whether the server passes.
+    /// Evaluates a server on a queue, because the system may have to fetch certificates, and reports the result on that queue.
     func evaluate(_ trust: SecTrust, host: String, then answer: @escaping @Sendable (Result<Passed, TransportError>) -> Void) {
         let handover = Handover(trust: trust)
         queue.async { [self] in
@@ -44,7 +44,7 @@ final class TrustEvaluator: @unchecked Sendable {
         }
     }
 
-    /// Why the last server of that name did not pass: exchanges that waited for the same connection are merely cancelled by the system.
+    /// Returns the error of the last rejected server with a name: the system only cancels exchanges that waited for the same connection.
     func lastFailure(host: String) -> TransportError? {
         failures.withLock { $0[host] }
     }
@@ -69,7 +69,7 @@ final class TrustEvaluator: @unchecked Sendable {
         }
     }
 
-    /// The chain that an evaluation has built. What can't be read is left out, and then matches no pin.
+    /// Returns the chain built by an evaluation. Certificates that can't be read are omitted, so they match no pin.
     private static func chain(of trust: SecTrust) -> [Certificate] {
         (SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []).compactMap { certificate in
             try? Certificate(der: SecCertificateCopyData(certificate) as Data)
@@ -79,11 +79,11 @@ final class TrustEvaluator: @unchecked Sendable {
     private static func failure(code: OSStatus, host: String) -> TransportError {
         switch code {
         case errSecCertificateExpired:
-            TransportError(.certificateExpired, "The certificate of \(host) is not valid any more: the service must renew it.")
+            TransportError(.certificateExpired, "The certificate of \(host) has expired: the service must renew it.")
         case errSecCertificateNotValidYet:
-            TransportError(.certificateNotYetValid, "The certificate of \(host) is not valid yet: is the clock here right?")
+            TransportError(.certificateNotYetValid, "The certificate of \(host) is not valid yet: check the clock of this machine.")
         case errSecHostNameMismatch:
-            TransportError(.certificateForOtherHost, "The certificate of \(host) is for other hosts: is the host's name right?")
+            TransportError(.certificateForOtherHost, "The certificate of \(host) is for other hosts: check the host's name.")
         case errSecNotTrusted, errSecCreateChainFailed:
             TransportError(
                 .unknownIssuer,
@@ -93,16 +93,16 @@ final class TrustEvaluator: @unchecked Sendable {
         }
     }
 
-    /// Hands an evaluation over to the one queue that then works on it.
+    /// Transfers an evaluation to the queue that works on it.
     ///
-    /// `@unchecked Sendable`: whoever hands it over doesn't touch it afterwards.
+    /// `@unchecked Sendable`: the sender doesn't use it afterwards.
     private struct Handover: @unchecked Sendable {
         let trust: SecTrust
     }
 }
 
 extension TrustEvaluator {
-    /// The identity as the system takes it. On macOS before 15 the system keeps what it imports in the user's keychain.
+    /// Returns the identity in the system's form. On macOS before 15, the system stores imported items in the user's keychain.
     private static func credential(_ identity: ClientIdentity) throws -> URLCredential {
         guard case .pkcs12(let bytes) = identity.content else {
             throw TransportError(
@@ -121,7 +121,7 @@ extension TrustEvaluator {
         }
         let object = value as CFTypeRef
         guard CFGetTypeID(object) == SecIdentityGetTypeID() else { throw unusable(errSecItemNotFound) }
-        // The first of the chain is the identity's own certificate, which goes by itself.
+        // The first certificate of the chain is the identity's own, which is passed separately.
         let chain = first[kSecImportItemCertChain as String] as? [Any] ?? []
         return URLCredential(
             identity: unsafeDowncast(object, to: SecIdentity.self), certificates: Array(chain.dropFirst()), persistence: .none)

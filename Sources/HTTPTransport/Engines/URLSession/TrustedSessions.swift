@@ -9,12 +9,12 @@ import FoundationNetworking
 import Foundation
 import Security
 
-/// The sessions of the trust policies that were used last, on Apple platforms.
+/// The sessions of the most recently used trust policies, on Apple platforms.
 ///
-/// Hosts with different pins have different sessions, also by one policy: over HTTP/2 the system sends what is for one host over a connection
-/// to another one, whose certificate names both (RFC 9113 §9.1.1), and then doesn't ask about the server again.
+/// Hosts with different pins have different sessions, even with the same policy: over HTTP/2, the system sends requests for one host over a
+/// connection to another host whose certificate names both (RFC 9113 §9.1.1), and then doesn't ask to check the server again.
 final class TrustedSessions: Sendable {
-    /// So many are kept. One that is dropped ends once its exchanges have.
+    /// The maximum number of sessions. A session that is dropped ends after its exchanges.
     private static let limit = 16
 
     private struct Entry {
@@ -30,14 +30,14 @@ final class TrustedSessions: Sendable {
 
     private let state = Locked(State())
 
-    /// The session for a policy, to a host with those pins.
+    /// Returns the session for a policy and the pins of a host.
     ///
-    /// - Throws: ``TransportError/Code/clientCertificate`` when its identity can't be used, ``TransportError/Code/badRequest`` when one of
-    ///   its authorities can't.
+    /// - Throws: ``TransportError/Code/clientCertificate`` if its identity can't be used, ``TransportError/Code/badRequest`` if one of its
+    ///   authorities can't.
     func session(for policy: TrustPolicy, pins: PinSet?, _ configuration: URLSessionConfiguration) throws -> TrustedSession {
         if let known = state.withLock({ Self.use(policy, pins, &$0) }) { return known }
         let made = try TrustedSession(policy, configuration)
-        // Another task may have made one meanwhile: that one is used, and this one ends unused.
+        // Another task may have created one in the meantime: that one is used, and this one ends unused.
         return try state.withLock { state in
             guard !state.isInvalid else {
                 throw TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer.")
@@ -49,7 +49,7 @@ final class TrustedSessions: Sendable {
         }
     }
 
-    /// Ends all of them.
+    /// Ends all sessions.
     func invalidate() {
         let entries = state.withLock { state in
             let entries = state.entries
@@ -59,7 +59,7 @@ final class TrustedSessions: Sendable {
         for entry in entries { entry.session.invalidate() }
     }
 
-    /// The session of a policy and pins, which then is the one used last.
+    /// Returns the session of a policy and pins, and marks it as most recently used.
     private static func use(_ policy: TrustPolicy, _ pins: PinSet?, _ state: inout State) -> TrustedSession? {
         guard let index = state.entries.firstIndex(where: { $0.policy == policy && $0.pins == pins }) else { return nil }
         let entry = state.entries.remove(at: index)
@@ -69,10 +69,10 @@ final class TrustedSessions: Sendable {
 }
 
 extension TrustedSession {
-    /// A session for a policy.
+    /// Creates a session for a policy.
     ///
-    /// - Parameter probe: ends its exchanges once their servers have passed.
-    /// - Throws: as ``TrustedSessions/session(for:_:)`` does.
+    /// - Parameter probe: Ends its exchanges once their servers have passed.
+    /// - Throws: The same errors as ``TrustedSessions/session(for:_:)``.
     convenience init(_ policy: TrustPolicy, _ configuration: URLSessionConfiguration, probe: TrustProbe? = nil) throws {
         let exchanges = URLSessionExchanges(trust: try TrustEvaluator(policy), probe: probe)
         if let version = policy.minimumTLSVersion { configuration.tlsMinimumSupportedProtocolVersion = version.protocolVersion }
@@ -90,11 +90,11 @@ extension TLSVersion {
 }
 #endif
 
-/// A session with its delegate, for requests of one trust policy.
+/// A session with its delegate, for requests with one trust policy.
 ///
-/// URLSession checks a server when it connects, not for each request: were requests of several policies to share a session, one with
-/// pins could go over a connection that was made without them. So each policy has a session, and connections, of its own; ``TrustedSessions``
-/// says more.
+/// URLSession checks a server when it connects, not for each request: if requests with several policies shared a session, a request with
+/// pins could use a connection that was established without them. Therefore each policy has a separate session with separate connections;
+/// see also ``TrustedSessions``.
 final class TrustedSession: Sendable {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
@@ -109,7 +109,7 @@ final class TrustedSession: Sendable {
         invalidate()
     }
 
-    /// Ends the session: exchanges that are under way go on to their end, new ones are refused. The last reference does the same.
+    /// Ends the session: exchanges under way continue to their end, new ones are refused. Releasing the last reference does the same.
     func invalidate() {
         isInvalid.withLock { [session, exchanges] isInvalid in
             guard !isInvalid else { return }
@@ -118,10 +118,10 @@ final class TrustedSession: Sendable {
         }
     }
 
-    /// Has the task made and resumed, on the queue that also cancels: URLSession lets whoever does that wait for its own queue, and the
-    /// threads that run tasks must not wait.
+    /// Creates and resumes the task on the queue that also cancels: these calls block until URLSession's internal queue has processed them,
+    /// and the threads of Swift's concurrency must not block.
     func start(_ exchange: URLSessionExchange, _ request: URLRequest, _ upload: UploadSource) {
-        // A session that was invalidated ends the process when it is asked for a task: so what is on the queue is in the right order.
+        // An invalidated session ends the process if it is asked for a task: the queue guarantees the order.
         let isAccepted = isInvalid.withLock { [session, exchanges] isInvalid in
             guard !isInvalid else { return false }
             exchanges.control.async {

@@ -5,13 +5,13 @@ import FoundationNetworking
 #endif
 
 extension TransportError {
-    /// What an error of URLSession means.
+    /// Converts an error of URLSession.
     ///
-    /// Of the engine's error, only code and text are kept: its other entries hold the URL, which may hold secrets.
+    /// Only the code and text of the engine's error are kept: its other entries contain the URL, which may contain secrets.
     init(urlSession error: any Error, host: String, headArrived: Bool) {
         let error = error as? URLError ?? Self.urlError(error as NSError)
         let text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-        // Without the host, whose name may be one of the words that are looked for.
+        // Without the host, whose name may contain the words searched for.
         let name = host.lowercased().prefix { $0 != ":" }
         let words = name.isEmpty ? text.lowercased() : text.lowercased().replacingOccurrences(of: name, with: "")
         let code = Self.code(of: error.code, text: words, headArrived: headArrived)
@@ -29,7 +29,8 @@ extension TransportError {
         case .cannotFindHost, .dnsLookupFailed:
             return .hostNotFound
         case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed, .callIsActive:
-            // On Linux the refusal may be an earlier one, by another address of the host, and the failure a later one.
+            // On Linux, the connection refusal may be from an earlier attempt with another address of the host, and the failure from a
+            // later one.
             if headArrived { return .truncated }
             return isAboutTLS(text) ? codeAboutTLS(text) : .cannotConnect
         case .networkConnectionLost:
@@ -55,7 +56,7 @@ extension TransportError {
             return .unreadableResponse
             #endif
         case .unsupportedURL where text.contains("response") || text.contains("http/0.9"):
-            // On Linux: a version or a status that there isn't, or something that doesn't begin like HTTP.
+            // On Linux: an unknown version or status, or data that doesn't begin like HTTP.
             return .unreadableResponse
         case .badURL, .unsupportedURL, .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile:
             return .badRequest
@@ -68,7 +69,7 @@ extension TransportError {
         }
     }
 
-    /// On Linux one code stands for many faults, and only the text, libcurl's own, tells them apart.
+    /// On Linux, one code represents many errors, and only libcurl's text distinguishes them.
     private static func code(ofText text: String, headArrived: Bool) -> Code {
         func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
         if says("encoding type", "encoding:", "decompress", "hexadecimal", "chunk", "http/0.9", "weird server", "content-length") {
@@ -76,7 +77,7 @@ extension TransportError {
         }
         if headArrived { return .truncated }
         if isAboutTLS(text) { return codeAboutTLS(text) }
-        // A header line above 100 kB counts as out of memory.
+        // A header line above 100 kB is reported as out of memory.
         if says("header", "writing output", "out of memory") { return .unreadableResponse }
         if says("connect to", "no route", "unreachable", "couldn't connect") { return .cannotConnect }
         if says("recv failure", "send failure", "closed", "empty reply", "http2", "http/2", "broken pipe", "reset") {
@@ -89,7 +90,7 @@ extension TransportError {
         ["ssl", "tls", "certificate"].contains(where: text.contains)
     }
 
-    /// The words are libcurl's with OpenSSL or GnuTLS beneath; without them it stays a failure of TLS.
+    /// The words are libcurl's with OpenSSL or GnuTLS; without a match, the error remains a TLS failure.
     private static func codeAboutTLS(_ text: String) -> Code {
         func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
         if says("certificate has expired", "expired certificate") { return .certificateExpired }
@@ -108,20 +109,20 @@ extension TransportError {
         let detail = text.isEmpty ? "" : " (\(text))"
         return switch code {
         case .hostNotFound: "The host \(host) has no address: check its name, and that names can be resolved here."
-        case .cannotConnect: "Nobody answers at \(host): check host and port, and that the service is up."
+        case .cannotConnect: "No server answers at \(host): check host and port, and whether the service is running."
         case .connectionLost: "\(host) closed the connection before it had answered."
         case .truncated: "The response from \(host) broke off within its body\(detail)."
-        case .timedOutWaiting: "No connection to \(host), or no response, within the time that the system allows."
+        case .timedOutWaiting: "No connection to \(host), or no response, within the system's time limit."
         case .timedOutIdle: "The response from \(host) paused within its body for longer than the system allows."
-        case .certificateExpired: "The certificate of \(host) is not valid any more: the service must renew it."
-        case .certificateNotYetValid: "The certificate of \(host) is not valid yet: is the clock here right?"
-        case .certificateForOtherHost: "The certificate of \(host) is for other hosts\(detail): is the host's name right?"
+        case .certificateExpired: "The certificate of \(host) has expired: the service must renew it."
+        case .certificateNotYetValid: "The certificate of \(host) is not valid yet: check the clock of this machine."
+        case .certificateForOtherHost: "The certificate of \(host) is for other hosts\(detail): check the host's name."
         case .unknownIssuer: "No authority that the system trusts vouches for the certificate of \(host)\(detail)."
-        case .clientCertificate: "\(host) wants a client certificate, or refuses the one it got\(detail)."
-        case .tls: "No secure connection to \(host)\(detail): check its certificate, and that it speaks TLS there."
-        case .unreadableResponse: "What \(host) answered is no HTTP that can be read\(detail)."
-        case .badRequest: "The request to \(host) can't be sent as it is\(detail)."
-        case .unsupported: "URLSession can't send the request to \(host) as it is\(detail)."
+        case .clientCertificate: "\(host) requires a client certificate, or rejects the one presented\(detail)."
+        case .tls: "No secure connection to \(host)\(detail): check its certificate, and whether it supports TLS."
+        case .unreadableResponse: "The response from \(host) isn't valid HTTP\(detail)."
+        case .badRequest: "The request to \(host) is invalid\(detail)."
+        case .unsupported: "URLSession doesn't support the request to \(host)\(detail)."
         default: "The exchange with \(host) failed with URLError \(number)\(detail)."
         }
     }

@@ -5,20 +5,20 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One request on its way through URLSession, and its response: what the delegate brings goes in, what the caller awaits comes out.
+/// A request on its way through URLSession, and its response. The delegate delivers, the caller awaits.
 ///
-/// The head is delivered once; after it the body's pieces wait in a bounded buffer for their reader. The exchange ends exactly once: all
-/// received, failed, or abandoned. Continuations are resumed, and the task cancelled, outside the lock.
+/// The head is delivered once. The pieces of the body then wait for their reader in a bounded buffer. The exchange ends exactly once:
+/// complete, failed, or abandoned. Continuations are resumed, and the task is cancelled, outside the lock.
 final class URLSessionExchange: Sendable {
     /// The head of a response.
     struct Head: Sendable {
         let status: Int
         let headers: HTTPFields
-        /// The number of bytes that the reader will see, if it is known.
+        /// The number of bytes that the reader will receive, if known.
         let expectedLength: Int64?
     }
 
-    /// Where the request goes, for messages.
+    /// The host, for messages.
     let host: String
     private let method: ServiceRequest.Method
     private let bufferLimit: Int
@@ -39,7 +39,8 @@ final class URLSessionExchange: Sendable {
 // MARK: - Beginning
 
 extension URLSessionExchange {
-    /// Takes the continuation that awaits the head. `false` when the exchange was abandoned before: then nothing must be started.
+    /// Stores the continuation that awaits the head. Returns `false` if the exchange has already been abandoned: then nothing may be
+    /// started.
     func begin(_ continuation: CheckedContinuation<Head, any Error>, timers: DispatchQueue) -> Bool {
         let ended: (any Error)? = state.withLock { state in
             guard case .failed(let error) = state.end else {
@@ -62,10 +63,11 @@ extension URLSessionExchange {
         return true
     }
 
-    /// Whether it still goes on.
+    /// Whether the exchange hasn't ended.
     var isWanted: Bool { state.withLock { $0.end == nil } }
 
-    /// Takes the task once it has been resumed: only from then on may it be cancelled. An exchange that has ended meanwhile cancels it.
+    /// Stores the task once it has been resumed: it must not be cancelled before. If the exchange has ended in the meantime, the task is
+    /// cancelled.
     func attach(_ running: RunningTask) {
         let late: Bool? = state.withLock { state in
             switch state.end {
@@ -97,10 +99,10 @@ extension URLSessionExchange {
 // MARK: - What the delegate brings
 
 extension URLSessionExchange {
-    /// The head of the response is there. Those of informational responses (RFC 9110 §15.2) are passed over, as the final one follows.
+    /// Receives the head of the response. Heads of informational responses (RFC 9110 §15.2) are ignored, because the final one follows.
     func receive(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else {
-            return abandon(TransportError(.unreadableResponse, "What \(host) answered is no HTTP response."))
+            return abandon(TransportError(.unreadableResponse, "The response from \(host) isn't an HTTP response."))
         }
         guard response.statusCode >= 200 || response.statusCode == 101 else { return }
         let framing = ResponseFraming(response, method: method)
@@ -112,7 +114,7 @@ extension URLSessionExchange {
         effects.perform()
     }
 
-    /// A piece of the body is there.
+    /// Receives a piece of the body.
     func receive(_ data: Data) {
         guard !data.isEmpty else { return }
         let limit = bufferLimit
@@ -123,13 +125,13 @@ extension URLSessionExchange {
         state.withLock { $0.receive(data, limit: limit, tooSlow: error) }.perform()
     }
 
-    /// So many bytes of the request's body have been sent in all.
+    /// Called with the total number of sent bytes of the request's body.
     func sent(_ total: Int64) {
         state.withLock { $0.lastSent = .now }
         report(completed: total)
     }
 
-    /// The engine is done with the exchange, with an error or without. A response that URLSession held back comes with it.
+    /// Called at the end of the task, with or without an error. A response that URLSession held back is passed as well.
     func complete(_ failure: (any Error)?, response: URLResponse?) {
         if failure == nil, let response { receive(response) }
         let headArrived = state.withLock { $0.head != nil }
@@ -137,7 +139,7 @@ extension URLSessionExchange {
         if let failure {
             error = failure as? TransportError ?? TransportError(urlSession: failure, host: host, headArrived: headArrived)
         } else {
-            error = headArrived ? nil : TransportError(.unreadableResponse, "What \(host) answered is no HTTP response.")
+            error = headArrived ? nil : TransportError(.unreadableResponse, "The response from \(host) isn't an HTTP response.")
         }
         let host = host
         state.withLock { $0.finish(error, host: host) }.perform()
@@ -147,18 +149,18 @@ extension URLSessionExchange {
 // MARK: - What the caller does
 
 extension URLSessionExchange {
-    /// Ends the exchange at once with that error: what waits in the buffer is thrown away, and the task is cancelled.
+    /// Ends the exchange at once with an error: buffered pieces are discarded, and the task is cancelled.
     func abandon(_ error: any Error) {
         state.withLock { $0.abandon(error) }.perform()
     }
 
-    /// The body was dropped or cancelled by its reader. Without a body there is nothing to stop, and the connection stays good.
+    /// Called when the reader drops or cancels the body. Without a body there is nothing to cancel, and the connection remains usable.
     func drop() {
         guard state.withLock({ $0.mayStillReceive }) else { return }
         abandon(TransportError(.other, "The body of the response from \(host) was cancelled by its reader."))
     }
 
-    /// The next piece of the body, `nil` at the end.
+    /// Returns the next piece of the body, `nil` at the end.
     func next() async throws -> Data? {
         if Task.isCancelled { abandon(CancellationError()) }
         if let piece = state.withLock({ $0.takePiece() }) { return piece }
@@ -176,7 +178,7 @@ extension URLSessionExchange {
         report(completed: state.withLock { $0.upload.length })
     }
 
-    /// Tells of the upload, in rising order: the delegate's queue is the only one that gets here.
+    /// Reports the upload in ascending order: only the delegate's queue calls this.
     private func report(completed: Int64) {
         guard let uploadProgress else { return }
         let total: Int64? = state.withLock { state in
@@ -189,13 +191,13 @@ extension URLSessionExchange {
     }
 }
 
-/// Asks again and again, at the instants it is told, whether a deadline has passed.
+/// Checks repeatedly, at scheduled instants, whether a deadline has passed.
 ///
-/// `@unchecked Sendable`: the one property is a dispatch source, which may be scheduled and cancelled from any thread.
+/// `@unchecked Sendable`: the only property is a dispatch source, which any thread may schedule and cancel.
 final class DeadlineTimer: @unchecked Sendable {
     private let source: any DispatchSourceTimer
 
-    /// A timer that calls `check` on the queue; `check` says when it wants to be called next, or `nil` for not again.
+    /// Creates a timer that calls `check` on the queue; `check` returns the instant of its next call, or `nil` for none.
     init(queue: DispatchQueue, check: @escaping @Sendable () -> MonotonicInstant?) {
         source = DispatchSource.makeTimerSource(queue: queue)
         source.schedule(deadline: .distantFuture)
@@ -210,7 +212,7 @@ final class DeadlineTimer: @unchecked Sendable {
         source.cancel()
     }
 
-    /// Calls `check` next at that instant, or at most an hour from now: what is further away is looked at again then.
+    /// Schedules the next call of `check` at an instant, or in an hour if that is earlier: a later deadline is checked again then.
     func schedule(at instant: MonotonicInstant) {
         let remaining = min(max(MonotonicInstant.now.duration(to: instant), .zero), .seconds(3_600))
         let (seconds, attoseconds) = remaining.components
@@ -218,7 +220,7 @@ final class DeadlineTimer: @unchecked Sendable {
         source.schedule(deadline: .now() + .nanoseconds(nanoseconds + 1), leeway: .milliseconds(1))
     }
 
-    /// Ends the timer for good.
+    /// Ends the timer.
     func cancel() {
         source.cancel()
     }

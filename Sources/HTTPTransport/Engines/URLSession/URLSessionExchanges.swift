@@ -5,16 +5,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The one delegate of the session: brings what URLSession says of a task to the exchange that the task belongs to.
+/// The delegate of the session: passes the events of each task to its exchange.
 ///
-/// Delegates of single tasks aren't asked about redirects and challenges on Linux, so there is this one with a table.
+/// On Linux, delegates of single tasks aren't asked about redirects and challenges. Therefore there is one delegate with a table.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
-    /// Where tasks are made, resumed and cancelled: each of these waits for URLSession's own queue, and nothing else may wait with it.
+    /// The queue on which tasks are created, resumed and cancelled: each of these calls blocks until URLSession's internal queue has
+    /// processed it, and nothing else may block with it.
     let control = DispatchQueue(label: "WebServiceClient.URLSessionTransport.control")
     private let table = Locked<[Int: URLSessionExchange]>([:])
 
     #if canImport(Security)
-    /// Answers the challenges of TLS; `nil` leaves them to the system.
+    /// Answers TLS challenges; `nil` for the system's handling.
     let trust: TrustEvaluator?
     /// Ends exchanges once their servers have passed.
     let probe: TrustProbe?
@@ -25,12 +26,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     }
     #endif
 
-    /// Brings to the exchange whatever comes of the task. To be called before the task is resumed.
+    /// Passes the events of a task to an exchange. Must be called before the task is resumed.
     func add(_ exchange: URLSessionExchange, for task: URLSessionTask) {
         table.withLock { $0[task.taskIdentifier] = exchange }
     }
 
-    /// Nothing that still comes of the task is wanted.
+    /// Ignores all further events of a task.
     func remove(_ task: URLSessionTask) {
         table.withLock { $0[task.taskIdentifier] = nil }
     }
@@ -58,25 +59,25 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
         exchange(of: task)?.sent(totalBytesSent)
     }
 
-    /// Redirects are refused: the 3xx is the response, and whoever wants to follow it does so above the transport.
+    /// Refuses redirects: the 3xx is the response, and redirects are followed above the transport.
     ///
-    /// Answered where tasks are cancelled, and only for one that isn't: on Linux, an answer that comes after the task was cancelled ends the
+    /// Answers on the queue on which tasks are cancelled, and only if the task isn't: on Linux, an answer after the cancellation ends the
     /// process.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         control.async { [self] in
-            // What is to be cancelled leaves the table before that is queued.
+            // A task leaves the table before its cancellation is queued.
             guard exchange(of: task) != nil else { return }
             completionHandler(nil)
         }
     }
 
-    /// Credentials are never given: the 401 is the response.
+    /// Never provides credentials: the 401 is the response.
     ///
-    /// On Linux the challenge comes after the whole response, which then is complete; the task would wait for an answer for ever and is
-    /// cancelled. On Apple platforms it comes before the response, which follows once the protection space is rejected.
+    /// On Linux, the challenge arrives after the whole response, which is complete then; the task would wait forever for an answer, and is
+    /// cancelled. On Apple platforms, it arrives before the response, which follows once the protection space is rejected.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -107,7 +108,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
 import Foundation
 
 extension URLSessionExchanges {
-    /// Answers a challenge of TLS by the session's trust policy; without one the system does. It fails closed.
+    /// Answers a TLS challenge according to the session's trust policy; without one, the system does. If anything is missing, the challenge
+    /// is cancelled.
     func answer(
         _ challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -115,13 +117,13 @@ extension URLSessionExchanges {
         guard let trust else { return completionHandler(.performDefaultHandling, nil) }
         let space = challenge.protectionSpace
         guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
-            // Without an identity the handshake goes on without one: the system must not choose one of the user's.
+            // Without an identity, the handshake continues without one: the system must not choose one of the user's.
             return completionHandler(.useCredential, trust.credential)
         }
         let host = space.host
         let exchange = exchange(of: task)
         guard let server = space.serverTrust else {
-            exchange?.abandon(TransportError(.tls, "\(host) could not be checked, since it has shown no certificate."))
+            exchange?.abandon(TransportError(.tls, "\(host) could not be checked, because it presented no certificate."))
             return completionHandler(.cancelAuthenticationChallenge, nil)
         }
         let probe = probe
@@ -136,7 +138,7 @@ extension URLSessionExchanges {
         }
     }
 
-    /// The error of a task, or what the policy had against its server: the system only says that the task was cancelled.
+    /// Returns the error of a task, or the trust policy's error for its server: the system reports only a cancellation.
     func explained(_ error: (any Error)?, of task: URLSessionTask) -> (any Error)? {
         guard let trust, (error as? URLError)?.code == .cancelled else { return error }
         return task.originalRequest?.url?.host(percentEncoded: false).flatMap { trust.lastFailure(host: $0) } ?? error
@@ -144,14 +146,14 @@ extension URLSessionExchanges {
 }
 #endif
 
-/// The queue that URLSession calls its delegate on: one call at a time, on a serial dispatch queue.
+/// The queue for URLSession's delegate calls: serial, on a dispatch queue.
 ///
-/// Such a queue gets a thread even where tasks keep every core busy. An operation queue left to itself may get none, and then idle times
-/// would pass while pieces that have arrived wait.
+/// A serial dispatch queue gets a thread even if tasks keep every core busy. An operation queue alone may get none, and idle times would
+/// pass while received pieces wait.
 ///
-/// `@unchecked Sendable`: as its superclass is; the one property never changes.
+/// `@unchecked Sendable`: as its superclass; the only property never changes.
 final class DelegateQueue: OperationQueue, @unchecked Sendable {
-    /// Held here, since the operation queue doesn't hold it.
+    /// Retained here, because the operation queue doesn't retain it.
     private let events = DispatchQueue(label: "WebServiceClient.URLSessionTransport.delegate")
 
     override init() {
@@ -161,15 +163,15 @@ final class DelegateQueue: OperationQueue, @unchecked Sendable {
     }
 }
 
-/// A task that was resumed, and how to get rid of it.
+/// A task that was resumed, and the means to end it.
 struct RunningTask: Sendable {
     let task: URLSessionTask
     let table: URLSessionExchanges
 
-    /// Takes the task out of the table: nothing more of it is wanted.
+    /// Removes the task from the table: its further events are ignored.
     ///
-    /// It is cancelled on a queue of its own: `cancel()` waits for URLSession's own queue, which on Linux may at that moment wait for the
-    /// thread that cancels.
+    /// It is cancelled on a separate queue: `cancel()` waits for URLSession's internal queue, which on Linux may be waiting for the
+    /// cancelling thread at that moment.
     func release(cancelling: Bool) {
         table.remove(task)
         guard cancelling else { return }

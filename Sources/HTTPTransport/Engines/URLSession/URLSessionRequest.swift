@@ -4,16 +4,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A request as URLSession takes it, checked for everything that URLSession would change, misunderstand or die of.
+/// A request in the form of URLSession, checked for everything that URLSession would change, misinterpret or crash on.
 struct URLSessionRequest {
     /// The request without its body.
     let urlRequest: URLRequest
-    /// The body; `nil` where none goes on the wire.
+    /// The body; `nil` if none is sent.
     let body: RequestBody?
-    /// Where it goes, for messages: the host, and the port where it isn't the scheme's own.
+    /// The host for messages, with the port unless it is the default of the scheme.
     let host: String
 
-    /// URLSession's own idle timer in seconds: far away, since the deadlines are watched here. It must be a whole number.
+    /// URLSession's idle timer in seconds: long, because the deadlines are watched here. It must be a whole number.
     static let engineTimeout: TimeInterval = 1_000_000
 
     /// Checks and converts a request.
@@ -42,7 +42,7 @@ struct URLSessionRequest {
                 .unsupported, "URLSession on this platform can't reach the IPv6 address \(origin): use a host name, or another transport.")
         }
         #endif
-        // URLSession here knows the schemes by their lower-case spelling only, and ends the process for others.
+        // On Linux, URLSession recognises schemes only in lowercase, and ends the process for others.
         guard url.scheme != origin.scheme else { return (url, origin) }
         let rest = url.absoluteString.dropFirst(origin.scheme.utf8.count)
         guard let spelled = URL(string: origin.scheme + rest) else {
@@ -69,11 +69,11 @@ struct URLSessionRequest {
         guard request.httpMethod == method.rawValue else {
             throw TransportError(
                 .badRequest,
-                "Methods are case-sensitive, and URLSession would send \(method) otherwise: write \(method.rawValue.uppercased()).")
+                "Methods are case-sensitive, and URLSession would change \(method): write \(method.rawValue.uppercased()).")
         }
     }
 
-    /// The fields by name: those of one name joined, as URLSession takes a dictionary.
+    /// Returns the fields by name, with fields of the same name joined, because URLSession takes a dictionary.
     private static func fields(of request: ServiceRequest, body: RequestBody?) throws(TransportError) -> [(String, String)] {
         var merged: [(String, String)] = []
         var positions: [String: Int] = [:]
@@ -90,7 +90,7 @@ struct URLSessionRequest {
         if let position = positions[HTTPFields.Name.contentType.canonicalName] {
             if body.contentTypeIsBinding, let type = body.contentType { merged[position].1 = type }
         } else {
-            // Without one URLSession would call any POST a form.
+            // Without a type, URLSession would declare the body of any POST as a form.
             merged.append((HTTPFields.Name.contentType.rawName, body.contentType ?? "application/octet-stream"))
         }
         return merged

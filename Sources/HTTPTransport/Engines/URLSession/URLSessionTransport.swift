@@ -5,45 +5,45 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// A transport on Foundation's `URLSession`, used in the one way that is safe on every platform.
+/// A transport on Foundation's `URLSession`, in the configuration that is safe on every platform.
 ///
 ///     let response = try await URLSessionTransport.shared.send(ServiceRequest(url: url))
 ///     for try await piece in response.body { … }
 ///
-/// It sends each request once, but for what is said below of Linux: redirects and challenges come back as responses, there are no cookies, no cache
-/// and no stored credentials, and the deadlines are kept here. What URLSession does beside that:
+/// It sends each request once, with the exceptions on Linux below: redirects and challenges are returned as responses, there are no
+/// cookies, no cache and no stored credentials, and the deadlines are kept here. In addition, URLSession behaves as follows:
 ///
-/// * It adds `Accept`, `Accept-Encoding`, `Accept-Language`, `User-Agent` and `Connection` where the request hasn't got them. Fields of one
-///   name go out as one, joined by commas; so do those of a response come back, in the order of their names. A body without a
-///   `Content-Type` goes out as `application/octet-stream`.
-/// * Compressed bodies arrive decoded, while `Content-Encoding` and `Content-Length` stay in the head as they were. Then
-///   ``ResponseBody/expectedLength`` is `nil`.
-/// * It can't be slowed down: a body that isn't read piles up to ``Configuration/bufferLimit``, and then the exchange fails. On Linux
-///   a connection over which bytes pour in without a pause keeps all others waiting, and its own cancellation as well; the caller is told
-///   at once in any case.
+/// * It adds `Accept`, `Accept-Encoding`, `Accept-Language`, `User-Agent` and `Connection` if the request lacks them. Fields with the same
+///   name are sent as one, joined by commas; response fields are joined as well, and ordered by name. A body without a `Content-Type` is
+///   sent as `application/octet-stream`.
+/// * Compressed bodies arrive decoded; `Content-Encoding` and `Content-Length` stay in the head unchanged. ``ResponseBody/expectedLength``
+///   is `nil` then.
+/// * It can't be slowed down: an unread body accumulates up to ``Configuration/bufferLimit``, and then the exchange fails. On Linux, a
+///   connection that receives bytes without pause blocks all others, and its own cancellation as well; the caller is notified at once in
+///   any case.
 /// * A body of several files, or a stream, is written to a temporary file first.
-/// * GET and HEAD carry no body (`unsupported`). ``ServiceTimeouts/connect`` is refused (`unsupported`).
+/// * GET and HEAD can't have a body (`unsupported`). ``ServiceTimeouts/connect`` is rejected (`unsupported`).
 ///
 /// On Apple platforms it is ``TrustEvaluating``.
 ///
-/// Known gaps, which another transport closes: trailers, the version of the protocol, and on Linux hosts that are IPv6 literals and every
-/// ``TrustPolicy`` but the system's (`unsupported`). Where URLSession is swift-corelibs-foundation's, as on Linux, some of what a
-/// server may send can't be made good from outside:
+/// Known gaps, for which another transport is needed: trailers, the version of the protocol, and on Linux hosts that are IPv6 literals and
+/// every ``TrustPolicy`` other than the system's (`unsupported`). With swift-corelibs-foundation, as on Linux, some behaviour can't be
+/// corrected from outside:
 ///
 /// * **A response with trailer fields (RFC 9110 §6.5) ends the process.** Don't use this transport with services that send them.
 /// * **So does a redirect whose `Location` begins with `//` and names an IPv6 literal or a host with escapes**, such as `//[::1]/`.
 /// * **So does a connection that ends within the head of a response.**
-/// * **An upload from a file or a stream may end it as well**, when its exchange ends before its body: an early answer, a reset, a
+/// * **An upload from a file or a stream may end it as well**, if its exchange ends before its body: an early response, a reset, a
 ///   cancellation.
-/// * On a kept connection that dies, a call with a body hangs until a deadline ends it, and one without a body is sent again by libcurl.
+/// * If a kept connection breaks, a call with a body hangs until a deadline ends it, and libcurl resends one without a body.
 /// * A response header without a blank after its colon fails the exchange (`unreadableResponse`).
-/// * The body of a redirect is held back until it is complete. That of a 3xx without a usable `Location` is lost: such an exchange fails
-///   with `truncated` where its length was declared, else its body is empty.
-/// * Proxies come from the environment (`http_proxy`, `https_proxy`, `no_proxy`). `Proxy-Authorization` is refused by https (`unsupported`); by
-///   http it goes to whoever answers, which is the server where there is no proxy.
-/// * The variable `URLSessionDebugLibcurl` prints every header, secrets included.
+/// * The body of a redirect is held back until it is complete. The body of a 3xx without a usable `Location` is lost: such an exchange
+///   fails with `truncated` if its length was declared; otherwise its body is empty.
+/// * Proxies are those in the environment (`http_proxy`, `https_proxy`, `no_proxy`). `Proxy-Authorization` is rejected over https
+///   (`unsupported`); over http it is sent to the peer, which is the server if there is no proxy.
+/// * The environment variable `URLSessionDebugLibcurl` prints every header, including secrets.
 public final class URLSessionTransport: Transport {
-    /// The transport that clients use by default on Apple platforms, and where libcurl can't be used: one session for all, since connections
+    /// The default transport of clients on Apple platforms, and of those without a usable libcurl: one session for all, because connections
     /// are kept per session.
     public static let shared = URLSessionTransport()
 
@@ -56,7 +56,7 @@ public final class URLSessionTransport: Transport {
     private let bufferLimit: Int
     private let configuration: Configuration
 
-    /// A transport with a session of its own.
+    /// Creates a transport with a separate session.
     public init(configuration: Configuration = Configuration()) {
         spoolFolder = configuration.spoolFolder
         bufferLimit = max(64 * 1024, configuration.bufferLimit)
@@ -64,8 +64,8 @@ public final class URLSessionTransport: Transport {
         standard = TrustedSession(Self.sessionConfiguration(configuration), exchanges: URLSessionExchanges())
     }
 
-    /// What it can do: on Apple platforms HTTP/2, IPv6 literals and all that a ``TrustPolicy`` asks for, client identities in PKCS#12 only; on
-    /// Linux nothing beyond the plain exchange.
+    /// The capabilities: on Apple platforms HTTP/2, IPv6 literals and everything in a ``TrustPolicy``, with client identities only in
+    /// PKCS#12; on Linux nothing beyond the plain exchange.
     public var capabilities: TransportCapabilities {
         #if canImport(FoundationNetworking)
         []
@@ -74,7 +74,8 @@ public final class URLSessionTransport: Transport {
         #endif
     }
 
-    /// Ends the transport: exchanges that are under way go on to their end, new ones are refused. The last reference does the same.
+    /// Invalidates the transport: exchanges under way continue to their end, new ones are refused. Releasing the last reference does the
+    /// same.
     public func invalidate() {
         standard.invalidate()
         #if canImport(Security)
@@ -84,10 +85,10 @@ public final class URLSessionTransport: Transport {
 
     /// Sends a request.
     ///
-    /// Upload progress is told on the queue that serves all exchanges of the transport: a closure must return at once.
+    /// Upload progress is reported on the queue that serves all exchanges of the transport: the closure must return at once.
     ///
-    /// - Throws: ``TransportError``; `CancellationError` when the task is cancelled; ``RequestBodyError`` when the body can't be read, and
-    ///   what a stream of the request's body throws.
+    /// - Throws: ``TransportError``; `CancellationError` if the task is cancelled; ``RequestBodyError`` if the body can't be read, and any
+    ///   error that a stream of the request's body throws.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         try request.checkTrust(capabilities)
@@ -134,7 +135,7 @@ extension URLSessionTransport {
         return standard
     }
 
-    /// What sessions of this transport have in common, but for the trust.
+    /// The configuration common to the sessions of this transport, without the trust.
     var sessionConfiguration: URLSessionConfiguration { Self.sessionConfiguration(configuration) }
 
     private static func sessionConfiguration(_ configuration: Configuration) -> URLSessionConfiguration {
@@ -154,7 +155,7 @@ extension URLSessionTransport {
         return session
     }
 
-    /// Makes the body ready, within the time to the first byte: a stream that stands still must not hold the call for ever.
+    /// Prepares the body within the time to the first byte: a stream that stalls must not hold the call forever.
     private func prepare(_ outgoing: URLSessionRequest, deadlines: ExchangeDeadlines) async throws -> UploadSource {
         let folder = spoolFolder
         guard let body = outgoing.body, body.data == nil, body.file == nil else {
@@ -169,22 +170,22 @@ extension URLSessionTransport {
 }
 
 extension URLSessionTransport {
-    /// What can be set of a ``URLSessionTransport``.
+    /// The settings of a ``URLSessionTransport``.
     public struct Configuration: Sendable {
-        /// The most connections to one host at a time, at least 1. Default 6.
+        /// The maximum number of connections to one host at a time, at least 1. Default 6.
         public var maximumConnectionsPerHost = 6
 
-        /// The most bytes of one response's body that wait for their reader, at least 64 KiB. Default 64 MiB.
+        /// The maximum number of bytes of one response's body that wait for their reader, at least 64 KiB. Default 64 MiB.
         ///
-        /// URLSession can't be slowed down, so a body that arrives faster than it is read piles up. Above this bound the transfer
-        /// ends with ``TransportError/Code/readerTooSlow``.
+        /// URLSession can't be slowed down, so a body that arrives faster than it is read accumulates. Above this limit the transfer ends
+        /// with ``TransportError/Code/readerTooSlow``.
         public var bufferLimit = 64 * 1024 * 1024
 
-        /// Where bodies that URLSession can't send as they are (streams, several files) are written before they are sent. Each such
-        /// file is readable by its owner only and is removed when its exchange ends. Default: the system's folder for temporary files.
+        /// The folder for bodies that URLSession can't send directly (streams, several files) and that are written to a file first. Only
+        /// the owner can read such a file, and it is removed when its exchange ends. Default: the system's folder for temporary files.
         public var spoolFolder: URL = FileManager.default.temporaryDirectory
 
-        /// The defaults.
+        /// Creates the default configuration.
         public init() {}
     }
 }
@@ -193,12 +194,12 @@ extension URLSessionTransport {
 public import Foundation
 
 extension URLSessionTransport: TrustEvaluating {
-    /// Connects to the URL's host in a session of its own, so that no kept connection is used, checks its certificates and pins, and ends the
-    /// handshake there: no request is sent.
+    /// Connects to the URL's host in a separate session, so that no kept connection is used, checks its certificates and pins, and ends the
+    /// handshake without sending a request.
     ///
-    /// The evaluation doesn't tell the version of TLS, which isn't settled by then.
+    /// The evaluation doesn't contain the version of TLS, which isn't known by then.
     ///
-    /// - Throws: the same ``TransportError`` as a call; `badRequest` for a URL that isn't `https`.
+    /// - Throws: The same ``TransportError`` as a call; `badRequest` for a URL that isn't `https`.
     public func evaluateTrust(of url: URL, policy: TrustPolicy?, timeout: Duration) async throws -> TrustEvaluation {
         try Task.checkCancellation()
         let request = try TrustProbe.request(to: url, policy: policy, timeout: timeout)

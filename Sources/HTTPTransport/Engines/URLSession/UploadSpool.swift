@@ -24,9 +24,9 @@ final class UploadSpool: Sendable {
         unlink(file.path(percentEncoded: false))
     }
 
-    /// Writes all of a body to a new file in the folder, readable by its owner only.
+    /// Writes all of a body to a new file in the folder, readable only by its owner.
     ///
-    /// - Parameter written: called for each piece.
+    /// - Parameter written: Called for each piece.
     static func write(_ body: RequestBody, folder: URL, written: @Sendable () -> Void) async throws -> UploadSpool {
         let file = folder.appending(path: "upload-\(UUID().uuidString)", directoryHint: .notDirectory)
         let path = file.path(percentEncoded: false)
@@ -48,18 +48,20 @@ final class UploadSpool: Sendable {
                     try handle.write(contentsOf: chunk)
                 } catch {
                     throw RequestBodyError(
-                        message: "The body could not be written to \(folder.lastPathComponent) before it is sent: is the disk full?")
+                        message: "The body could not be written to \(folder.lastPathComponent) before it is sent: check whether the disk "
+                            + "is full.")
                 }
                 length += Int64(chunk.count)
                 written()
             }
-            // A cancelled task sees its stream end early: what was written then isn't the body.
+            // In a cancelled task, a stream ends early: the file isn't the whole body then.
             try Task.checkCancellation()
             try handle.close()
             guard body.length == nil || body.length == length else {
                 throw RequestBodyError(
                     message:
-                        "The stream gave \(length) bytes where the body's length is \(body.length ?? 0): give the right length, or none.")
+                        "The stream provided \(length) bytes, but the body's length is \(body.length ?? 0): give the correct length, or "
+                            + "none.")
             }
             return UploadSpool(file: file, length: length)
         } catch {
@@ -69,15 +71,15 @@ final class UploadSpool: Sendable {
     }
 }
 
-/// Where URLSession takes the bytes of a request's body from.
+/// The source of a request's body for URLSession.
 enum UploadSource: Sendable {
     /// No body.
     case none
     /// Bytes in memory.
     case data(Data)
-    /// A file of the caller's.
+    /// A file of the caller.
     case file(URL, length: Int64)
-    /// A file of ours, which goes when the last reference to it goes.
+    /// A spool file, which is removed with the last reference to it.
     case spool(UploadSpool)
 
     /// The number of bytes.
@@ -90,11 +92,11 @@ enum UploadSource: Sendable {
         }
     }
 
-    /// Makes a body ready for sending: bytes and single files as they are, everything else by way of a file of ours, since URLSession
-    /// reads streams on a queue that all its sessions share.
+    /// Prepares a body for sending: bytes and single files unchanged, everything else through a spool file, because URLSession reads
+    /// streams on a queue that all its sessions share.
     ///
-    /// - Parameter written: called for each piece that was written to such a file.
-    /// - Throws: ``RequestBodyError`` when the body can't be read, `CancellationError`, and what a stream throws.
+    /// - Parameter written: Called for each piece that was written to a spool file.
+    /// - Throws: ``RequestBodyError`` if the body can't be read, `CancellationError`, and any error that a stream throws.
     static func prepare(
         _ body: RequestBody?, folder: URL, written: @Sendable () -> Void = {}
     ) async throws -> UploadSource {
@@ -104,7 +106,7 @@ enum UploadSource: Sendable {
         let target = file.resolvingSymlinksInPath()
         let length = try RequestBody.length(of: target)
         guard length == body.length else {
-            throw RequestBodyError(message: "The file \(file.lastPathComponent) has changed its length since the body was made of it.")
+            throw RequestBodyError(message: "The file \(file.lastPathComponent) has changed its length since the body was created.")
         }
         return .file(target, length: length)
     }

@@ -21,7 +21,7 @@ final class SpoolCore: Sendable {
 
     private let writing = DispatchQueue(label: "RemoteLogger.Spool.writing", qos: .utility)
     private let reading = DispatchQueue(label: "RemoteLogger.Spool.reading", qos: .utility)
-    private let alarm = Alarm()
+    private let signal = Signal()
     private let task = Locked<Task<Void, Never>?>(nil)
 
     init(root: String, settings: SpoolSettings, files: SpoolFileSystem, leftover: SpoolDirectory? = nil) {
@@ -37,7 +37,7 @@ final class SpoolCore: Sendable {
             task = Task.detached(priority: .utility) { [self] in
                 while !Task.isCancelled, !state.withLock({ $0.isClosed }) {
                     let pause = pause
-                    if pause == .zero { await run() } else { await alarm.wait(for: pause, clock: settings.clock) }
+                    if pause == .zero { await run() } else { await signal.wait(for: pause, clock: settings.clock) }
                 }
             }
         }
@@ -69,7 +69,7 @@ final class SpoolCore: Sendable {
             if isDue { state.isScheduled = true }
             return outcome
         }
-        if isDue { writing.async { [self] in work() } } else if isFirst { alarm.ring() }
+        if isDue { writing.async { [self] in work() } } else if isFirst { signal.send() }
         if !news.isEmpty { tell(news) }
         return outcome
     }
@@ -162,7 +162,7 @@ final class SpoolCore: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         task.withLock { $0 }?.cancel()
-        alarm.ring()
+        signal.send()
         writing.async { [self] in
             work()
             writer.withLock { closeDirectory(&$0) }

@@ -9,7 +9,7 @@ import HTTPTransport
 
 /// How far the engine runs ahead of its connection.
 @Suite struct AsyncHTTPClientUploadTests {
-    @Test func `a connection without a turn keeps a large body out of memory`() async throws {
+    @Test func `a connection whose loop is busy keeps a large body out of memory`() async throws {
         let pieces = 64
         let server = try RawServer { connection in
             guard connection.readRequest() != nil else { return }
@@ -27,7 +27,7 @@ import HTTPTransport
                     return count
                 }
                 if number == 0 {
-                    // The loop gets no turn until all have been pulled, or half a second has passed without that: what isn't to happen can
+                    // The loop doesn't run until all have been pulled, or half a second has passed without that: what isn't to happen can
                     // only be waited for.
                     loops.next().execute {
                         for _ in 0..<50 where pulled.withLock({ $0 }) <= pieces { Thread.sleep(forTimeInterval: 0.01) }

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import HTTPTransport
 
-/// How many exchanges are under way at a time, and what becomes of those that wait for their turn.
+/// The number of exchanges under way at a time, and the queued ones.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlAdmissionTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) throws -> CurlTransport {
@@ -15,7 +15,7 @@ struct CurlAdmissionTests {
         return try CurlTransport(configuration: configuration)
     }
 
-    @Test func `no more than the bound are under way, and all come to their turn`() async throws {
+    @Test func `no more than the limit are under way, and all are started`() async throws {
         let running = Locked((now: 0, most: 0))
         let server = try LoopbackServer { routes in
             routes.get("/") { _ in
@@ -56,7 +56,7 @@ struct CurlAdmissionTests {
     }
 
     @Test(arguments: [(ServiceTimeouts(firstByte: .milliseconds(100)), TransportError.Code.timedOutWaiting), (.total, .timedOutTotal)])
-    func `a deadline passes while an exchange waits for its turn`(timeouts: ServiceTimeouts, code: TransportError.Code) async throws {
+    func `a deadline passes while an exchange is queued`(timeouts: ServiceTimeouts, code: TransportError.Code) async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .hang } }
         let transport = try transport { $0.maximumConcurrentExchangesPerOrigin = 1 }
         let first = ServiceRequest(url: server.url, timeouts: ServiceTimeouts(firstByte: nil))
@@ -78,7 +78,7 @@ struct CurlAdmissionTests {
         #expect(error?.code == .timedOutTotal && error?.message.contains("behind others") == false, "\(String(describing: error))")
     }
 
-    @Test func `a body is opened when its turn has come`() async throws {
+    @Test func `a body is opened when its exchange starts`() async throws {
         let server = try LoopbackServer { routes in
             routes.get("/") { _ in .hang }
             routes.on("POST", "/") { .text("\($0.body.count)") }
@@ -99,7 +99,7 @@ struct CurlAdmissionTests {
         first.cancel()
         let answer = try await watched { try await second.value.body.collect(upTo: 10) }
         #expect(String(decoding: answer, as: UTF8.self) == "10" && isOpened.withLock { $0 })
-        // One that is cancelled before its turn opens nothing.
+        // An exchange that is cancelled in the queue opens nothing.
         isOpened.withLock { $0 = false }
         let third = Task { try await transport.send(hanging) }
         _ = try await server.waitForRequests(count: 3, within: .seconds(300))
@@ -115,7 +115,7 @@ struct CurlAdmissionTests {
     }
 
     @Test(arguments: [1, 0])
-    func `a body that is still coming keeps nobody from the turn, whatever the bound`(bound: Int) async throws {
+    func `a body that is still arriving holds up no queued exchange, whatever the limit`(bound: Int) async throws {
         let server = try LoopbackServer { routes in
             routes.get("/open") { _ in .drip(Data(count: 1), every: .seconds(600)).delayed(by: .milliseconds(200)) }
             routes.get("/") { _ in .text("hello") }
@@ -124,7 +124,7 @@ struct CurlAdmissionTests {
         let (open, plain) = (ServiceRequest(url: try server.url("/open")), ServiceRequest(url: server.url))
         async let opening = transport.send(open)
         _ = try await server.waitForRequests(count: 1, within: .seconds(300))
-        // It waits for its turn when the other's head comes, and then nothing else happens that could wake the loop.
+        // It is queued when the other's head arrives, and then no other event could wake the loop.
         let answer = try await watched { try await transport.send(plain) }
         #expect(answer.status == 200)
         try await opening.body.cancel()

@@ -31,12 +31,12 @@ struct CurlCallerOwnershipTests {
 
         func exchange(_ url: URL) throws -> CurlExchange { try exchange(ServiceRequest(url: url)) }
 
-        /// Lets a caller begin it.
+        /// Starts it on a caller's thread.
         func begin(_ exchange: CurlExchange) -> Task<CurlHead, any Error> {
             Task(executorPreference: callers.taskExecutor) { try await exchange.head() }
         }
 
-        /// Whether a caller would have the turn; it is given back at once.
+        /// Acquires and releases ownership for a caller. Returns whether that was possible.
         func canAcquire(_ exchange: CurlExchange) throws -> Bool {
             let loop = try #require(engine.loop)
             guard loop.acquire(for: exchange) else { return false }
@@ -44,7 +44,7 @@ struct CurlCallerOwnershipTests {
             return true
         }
 
-        /// Makes a connection, and waits until a caller could have the turn: the loop's thread goes to sleep some time after it has told.
+        /// Establishes a connection, and waits until a caller can acquire ownership: the loop's thread sleeps some time after the response.
         func connect(to url: URL) async throws {
             _ = try await begin(try exchange(url)).value
             let plain = try exchange(url)
@@ -52,7 +52,7 @@ struct CurlCallerOwnershipTests {
         }
     }
 
-    @Test func `a caller has the turn only where there is a connection, most likely, and nothing to be asked for`() async throws {
+    @Test func `a caller acquires ownership only if there probably is a connection, and without progress or probe`() async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
         let engine = try Engine()
         defer { engine.engine.close() }

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPTransport
 
 #if os(Linux)
-/// What lets libcurl work, and who may.
+/// The driver of libcurl, and its ownership.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlDriverTests {
     /// `@unchecked Sendable`: what the tests call is for any thread.
@@ -29,7 +29,7 @@ struct CurlDriverTests {
             csl_driver_free(pointer)
         }
 
-        /// Whether the turn could be had; it is given back at once.
+        /// Acquires and releases ownership. Returns whether that was possible.
         func couldAcquire() -> Bool {
             guard csl_driver_try_acquire(pointer) else { return false }
             csl_driver_release(pointer)
@@ -37,7 +37,7 @@ struct CurlDriverTests {
         }
     }
 
-    @Test func `one has the turn at a time`() throws {
+    @Test func `a driver has one owner at a time`() throws {
         let driver = try Driver()
         csl_driver_acquire(driver.pointer)
         #expect(!csl_driver_try_acquire(driver.pointer))
@@ -45,7 +45,7 @@ struct CurlDriverTests {
         #expect(driver.couldAcquire())
     }
 
-    @Test func `another thread can have the turn while one waits, and end the wait`() async throws {
+    @Test func `another thread can acquire ownership while one waits, and end the wait`() async throws {
         let driver = try Driver()
         let steps = Locked((isOwner: false, hasEnded: false))
         Thread.detachNewThread {

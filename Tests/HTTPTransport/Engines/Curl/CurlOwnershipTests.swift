@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import HTTPTransport
 
-/// Requests that find the loop asleep: where the system can do that, they go out from the caller's own thread.
+/// Requests that find the loop asleep are sent on the caller's thread if the system allows it.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlOwnershipTests {
     private func transport() throws -> CurlTransport {

@@ -137,21 +137,21 @@ struct CurlRouteTests {
         let refused = try Self.url("socks5", refusing)
         let byProxy = await #expect(throws: TransportError.self) { try await Self.get("http://127.0.0.1:81/") { $0.proxy = .url(refused) } }
         #expect(byProxy?.code == .cannotConnect)
-        #expect(byProxy?.message.hasPrefix("The proxy on the way to 127.0.0.1:81 refuses") == true)
+        #expect(byProxy?.message.hasPrefix("The proxy for 127.0.0.1:81 refuses") == true)
         let deaf = try DeafPort()
         let absent = try #require(URL(string: "http://127.0.0.1:\(deaf.number)"))
         for target in ["127.0.0.1:81", "[::1]:82", "service.example"] {
             let error = await #expect(throws: TransportError.self) { try await Self.get("http://\(target)/") { $0.proxy = .url(absent) } }
             #expect(error?.code == .cannotConnect)
             #expect(
-                error?.message.hasPrefix("Nobody answers at 127.0.0.1") == true
-                    && error?.message.contains(", the proxy on the way to \(target):") == true,
+                error?.message.hasPrefix("No server answers at 127.0.0.1") == true
+                    && error?.message.contains(", the proxy for \(target):") == true,
                 "\(error?.message ?? "")")
         }
         let direct = await #expect(throws: TransportError.self) { try await Self.get("http://127.0.0.1:\(deaf.number)/") }
-        #expect(direct?.message.hasPrefix("Nobody answers at 127.0.0.1:\(deaf.number): check host") == true)
+        #expect(direct?.message.hasPrefix("No server answers at 127.0.0.1:\(deaf.number): check host") == true)
         let version6 = await #expect(throws: TransportError.self) { try await Self.get("http://[::1]:\(deaf.number)/") }
-        #expect(version6?.message.hasPrefix("Nobody answers at [::1]:\(deaf.number): check host") == true, "\(version6?.message ?? "")")
+        #expect(version6?.message.hasPrefix("No server answers at [::1]:\(deaf.number): check host") == true, "\(version6?.message ?? "")")
     }
 
     @Test func `hosts that are excepted, and their subdomains, are reached without the proxy`() async throws {
