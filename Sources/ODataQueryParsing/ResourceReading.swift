@@ -28,7 +28,8 @@ extension QueryReader {
         return isLinked ? path.ref() : path
     }
 
-    /// Returns the last name as a function if there is no model and its parameters can't be a key: `Top(n=null)`, `Top(n=1.5e3)`.
+    /// Returns the path's last name as a function if there is no model and the text in parentheses can't be a key: `Top(n=null)`,
+    /// `Top(n=1.5e3)`.
     private mutating func functionWithoutModel(_ path: ResourcePath) -> ResourcePath.Segment? {
         guard model == nil, version > .v2, case .name(let name)? = path.segments.last else { return nil }
         var reader = self
@@ -39,7 +40,7 @@ extension QueryReader {
         return .function(name, parameters)
     }
 
-    /// Reads the first segment, and returns whether anything may follow.
+    /// Reads the first segment, and returns whether another segment may follow.
     private mutating func firstSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         for (word, segment) in [("$batch", ResourcePath.Segment.batch), ("$metadata", .metadata)] where skip(word) {
             path.segments = [segment]
@@ -69,7 +70,7 @@ extension QueryReader {
         let name = try qualifiedName("the name of an entity set, singleton or operation")
         let isQualified = name.utf8.contains(UInt8(ascii: "."))
         if isQualified, skip("/$all") {
-            // 4.0's syntax for all entities of a container.
+            // The syntax of version 4.0 for all entities of a container.
             path.segments = [.raw(name), .allEntities]
             return try typeBehind(&path, state)
         }
@@ -90,10 +91,10 @@ extension QueryReader {
         } else if roles.contains(.singleton) {
             state.become(.entity)
         } else if !roles.importValues.isEmpty, version == .v2 {
-            // Its parameters are query options, and the path may continue after its result.
+            // The parameters of a V2 function import are query options, and the path may continue after the function's result.
             state.become(roles.importValues)
         } else if !roles.importValues.isEmpty {
-            // Without parentheses its parameters are query options, and only `$query` may follow.
+            // The parameters of a function import without parentheses are query options, and only `$query` may follow.
             if skip("/$query") { path.segments.append(.query) }
             return false
         } else {
@@ -112,7 +113,7 @@ extension QueryReader {
         return false
     }
 
-    /// Reads one segment after a `/`, and returns whether anything may follow.
+    /// Reads one segment after a `/`, and returns whether another segment may follow.
     private mutating func segment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         let start = index
         if isNext("$"), !isEncoded(at: index) { return try systemSegment(&path, &state) }
@@ -145,7 +146,7 @@ extension QueryReader {
                 if skip("/$query") { path.segments.append(.query) }
                 return false
             }
-            guard roles.isDisjoint(with: .types) else { throw expected("a segment that fits the type", at: start) }
+            guard roles.isDisjoint(with: .types) else { throw expected("a segment that the preceding segment's type allows", at: start) }
             index = start
             return try keySegment(&path, &state)
         }
@@ -180,7 +181,7 @@ extension QueryReader {
 
     private mutating func systemSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         if skip("$filter(") {
-            guard state.isAny(of: .entityCollection) else { throw expected("a segment that fits the type") }
+            guard state.isAny(of: .entityCollection) else { throw expected("a segment that the preceding segment's type allows") }
             skipBlanks()
             path.segments.append(.filter(try expression()))
             skipBlanks()
@@ -193,7 +194,7 @@ extension QueryReader {
             ("$each", .each, .entityCollection), ("$query", .query, NameRoles.values.subtracting(.stream)),
         ]
         for (word, segment, kinds) in words where isNext(word) {
-            guard state.isAny(of: kinds) else { throw expected("a segment that fits the type") }
+            guard state.isAny(of: kinds) else { throw expected("a segment that the preceding segment's type allows") }
             index += word.utf8.count
             path.segments.append(segment)
             return segment == .each
@@ -201,24 +202,25 @@ extension QueryReader {
         throw expected("$count, $value, $ref, $each, $query or $filter(…)")
     }
 
-    /// Reads the index of an element, or a key.
+    /// Reads a segment that is the index of an element or a key.
     private mutating func valueSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         var end = index
         while end < bytes.count, bytes[end] != 0x2F || isEncoded(at: end) { end += 1 }
         let digits = bytes[(isNext("-") ? index + 1 : index)..<end]
         let isNumber = !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
-        // Entities have keys; other values have indexes, which are new in 4.01. Without a model, a negative number at the end is an index.
+        // Entities are addressed by key; other values by index, since version 4.01. Without a model, a negative number at the end is an
+        // index.
         let isIndex = version > .v4 && (state.knowsNames ? !takesKey(path, state) : isNext("-") && end == bytes.count)
         guard isNumber, isIndex else { return try keySegment(&path, &state) }
-        guard state.isAny(of: .collections) else { throw expected("a segment that fits the type") }
+        guard state.isAny(of: .collections) else { throw expected("a segment that the preceding segment's type allows") }
         let isNegative = skip("-")
         let number = try wholeNumber("the index of an element")
         path.segments.append(.index(isNegative ? -number : number))
         return false
     }
 
-    /// Returns whether a key segment is allowed: after a collection of entities, and after the first values of a key of several properties,
-    /// each of which is a segment (URL Conventions, section 4.3.6).
+    /// Returns whether a key segment is allowed after the path: after a collection of entities, or after another key segment, because each
+    /// property of a compound key has its own segment (URL Conventions, section 4.3.6).
     private func takesKey(_ path: ResourcePath, _ state: PathState) -> Bool {
         guard version > .v2 else { return false }
         if case .keySegment? = path.segments.last { return true }
@@ -226,10 +228,10 @@ extension QueryReader {
     }
 
     private mutating func keySegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
-        guard takesKey(path, state) else { throw expected("a segment that fits the type") }
+        guard takesKey(path, state) else { throw expected("a segment that the preceding segment's type allows") }
         let start = index
         while index < bytes.count, bytes[index] != 0x2F || isEncoded(at: index) {
-            // An unencoded parenthesis belongs to a key or a function; writers of key segments encode it.
+            // An unencoded parenthesis begins a key or the parameters of a function; in a key segment it must be encoded.
             guard bytes[index] != 0x28 || isEncoded(at: index) else { throw expected("a segment", at: start) }
             index += 1
         }
@@ -247,7 +249,7 @@ extension QueryReader {
         return true
     }
 
-    /// Returns whether the value prints as the given text: `007` and `+7` don't, so they are strings.
+    /// Returns whether printing the value gives the same text. It doesn't for `007` and `+7`, which are therefore read as strings.
     private static func isKeySegment(_ value: EdmValue, _ text: String) -> Bool {
         var written = QueryText()
         guard (try? QueryPrinter(version: .v401).writeKeySegment(value, to: &written)) != nil else { return false }

@@ -2,31 +2,31 @@ public import Foundation
 public import WebServiceClient
 import WebServiceTesting
 
-/// A promise of every transport to its callers, with a check of it.
+/// A requirement that every transport must meet, with its check.
 ///
-/// The library's cases are in ``TransportConformance/cases``. Make your own for further promises of your engine:
+/// The library's cases are in ``TransportConformance/cases``. Create your own cases for further features of your transport:
 ///
 ///     ConformanceCase("mine/unix-sockets", "Unix-domain sockets can be reached.") { subject in
 ///         let response = try await subject.transport.send(…)
 ///         guard response.status == 200 else { throw TestingFailure("Expected 200, found \(response.status)") }
 ///     }
 public struct ConformanceCase: Sendable, Identifiable, CustomStringConvertible {
-    /// The area and name, such as `plain/methods`. Gaps are declared by this name.
+    /// The area and name, such as `plain/methods`. A transport's known gaps are listed by this name.
     public let name: String
-    /// The demand, as a sentence.
+    /// The requirement on the transport, as a sentence.
     public let demand: String
-    /// The required capabilities. Without them the case is skipped, and nothing is sent.
+    /// The capabilities that a transport must declare for the case to run. If it lacks one, the case is skipped and sends nothing.
     public let capabilities: TransportCapabilities
 
     private let body: @Sendable (ConformanceSubject) async throws -> Void
 
-    /// Makes a case.
+    /// Creates a case.
     ///
     /// - Parameters:
     ///   - name: The area and name, as in `uploads/empty`; unique in a list of cases.
-    ///   - demand: The demand, as a sentence.
+    ///   - demand: The requirement on the transport, as a sentence.
     ///   - capabilities: The capabilities that a transport must declare for the case to run.
-    ///   - run: The check. It throws a ``TestingFailure``, or another error, if the transport doesn't meet the demand.
+    ///   - run: The check. It throws a ``TestingFailure`` or another error if the transport doesn't meet the requirement.
     public init(
         _ name: String, _ demand: String, needing capabilities: TransportCapabilities = [],
         run: @escaping @Sendable (ConformanceSubject) async throws -> Void
@@ -54,12 +54,12 @@ public struct ConformanceCase: Sendable, Identifiable, CustomStringConvertible {
     }
 }
 
-/// A reason why a case can't run here, regardless of the transport, such as a machine without IPv6.
+/// An error that skips a case that can't run on this machine with any transport, for example because the machine has no IPv6.
 public struct ConformanceSkip: DescribedError, Sendable {
-    /// The reason, as a sentence.
+    /// The reason for skipping the case, as a sentence.
     public let description: String
 
-    /// Makes a skip for a case to throw.
+    /// Creates an error that a case throws to be skipped.
     public init(_ description: String) {
         self.description = description
     }
@@ -69,14 +69,14 @@ public struct ConformanceSkip: DescribedError, Sendable {
 public struct ConformanceSubject: Sendable {
     /// The transport.
     public let transport: any Transport
-    /// The fields that the transport may add to requests without them.
+    /// The names of the header fields that the transport may add to requests that don't have them.
     public let addedFields: Set<HTTPFields.Name>
-    /// The TLS servers; `nil` if there are none.
+    /// The TLS servers for the cases that need them; `nil` if there are none.
     public let servers: ConformanceServers?
-    /// Makes a similar transport that uses the proxy at a URL; `nil` if proxies aren't supported.
+    /// Returns a transport with the same settings that uses the proxy at a URL; `nil` if the transport doesn't support proxies.
     public let proxied: (@Sendable (_ proxy: URL) throws -> any Transport)?
 
-    /// Makes a subject.
+    /// Creates a subject.
     ///
     /// For the parameters, see ``TransportConformance/init(addedFields:knownGaps:fatalGaps:cases:servers:limit:proxied:transport:)``.
     public init(

@@ -1,3 +1,4 @@
+// Prints the system query option `$apply` (Data Aggregation, section 3).
 extension QueryPrinter {
     func write(_ steps: [Transformation], to text: inout QueryText, depth: Int = 0) throws(ODataQueryError) {
         guard depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
@@ -179,6 +180,7 @@ extension Transformation {
     }
 }
 
+// Prints aggregate expressions: `Amount with sum from Customer with average as Total`.
 extension QueryPrinter {
     func writeAlias(as name: String, to text: inout QueryText) throws(ODataQueryError) {
         guard ODataName.isIdentifier(name) else { throw .invalidName(name, role: "the name of a result") }
@@ -198,18 +200,18 @@ extension QueryPrinter {
             }
         }
         for from in aggregate.from {
-            guard !from.groupings.isEmpty else { throw .invalidOption("$apply", reason: "from has nothing to group by") }
+            guard !from.groupings.isEmpty else { throw .invalidOption("$apply", reason: "'from' has nothing to group by") }
             text.syntax(" from ")
             try writeList(from.groupings, to: &text) { path, text throws(ODataQueryError) in try writePlain(path, for: "$apply", to: &text)
             }
             if let method = from.method {
                 try writeWith(method, to: &text)
             } else if aggregate.method != nil || aggregate.isCount {
-                throw .invalidOption("$apply", reason: "from needs a method unless its aggregate is custom")
+                throw .invalidOption("$apply", reason: "'from' needs a method such as sum, except after a custom aggregate")
             }
         }
         if let alias = aggregate.alias {
-            guard needsAlias else { throw .invalidOption("aggregate", reason: "its result can't have a name in an expression") }
+            guard needsAlias else { throw .invalidOption("aggregate", reason: "an aggregate inside an expression can't have a name") }
             try writeAlias(as: alias, to: &text)
         } else if needsAlias, aggregate.method != nil || aggregate.isCount || !aggregate.from.isEmpty {
             throw .invalidOption("$apply", reason: "an aggregate needs a name for its result")

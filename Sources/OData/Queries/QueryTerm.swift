@@ -2,7 +2,8 @@
 ///
 ///     request.filter { $0.age > 21 && $0.name.hasPrefix("O'") || $0.trips.any { $0.budget >= 1_000 } }
 ///
-/// Members are those of the Swift type and print under their wire names. A term only describes a computation.
+/// The members of a term are the properties of the Swift type, printed under their wire names. A term describes a computation for the
+/// service; Swift evaluates nothing.
 @dynamicMemberLookup
 public struct QueryTerm<Value>: Sendable, QueryOperand {
     /// The term as an expression tree.
@@ -28,18 +29,18 @@ public struct QueryTerm<Value>: Sendable, QueryOperand {
         member(keyPath, of: Wrapped.self)
     }
 
-    /// Returns a property that may be absent; in a query it is null or a value.
+    /// Returns a ``Presence`` property. In a query the property is null or has a value.
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Presence<Member>>) -> QueryTerm<Member?> {
         member(keyPath, of: Value.self)
     }
 
-    /// Returns a property of an optional value that may be absent.
+    /// Returns a ``Presence`` property of an optional value.
     public subscript<Wrapped, Member>(dynamicMember keyPath: KeyPath<Wrapped, Presence<Member>>) -> QueryTerm<Member?>
     where Value == Wrapped? {
         member(keyPath, of: Wrapped.self)
     }
 
-    /// Returns the related entity, which a query can use whether or not it was loaded.
+    /// Returns the related entity. A query can use it even if a response didn't include it.
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, ToOne<Member>>) -> QueryTerm<Member?> {
         member(keyPath, of: Value.self)
     }
@@ -55,7 +56,7 @@ public struct QueryTerm<Value>: Sendable, QueryOperand {
         QueryTerm<AnyEdm>(appending(QueryPath.segments(of: path)))
     }
 
-    /// Returns the same expression as another type that the service knows and Swift can't infer.
+    /// Returns the same expression with another Swift type, such as a property that is known only by name. The query's text doesn't change.
     public func of<Other>(_ type: Other.Type) -> QueryTerm<Other> {
         QueryTerm<Other>(queryExpression)
     }
@@ -128,14 +129,15 @@ extension QueryTerm {
         QueryTerm(value.queryExpression)
     }
 
-    /// Returns the value of the first true condition, or null: `case(…)`. Version 4.01.
+    /// Returns the value of the first branch whose condition is true, or null if no condition is: `case(…)`. Version 4.01.
     ///
     ///     .when([($0.age < 18, "minor"), (.literal(true), "adult")])
     public static func when(_ branches: [(QueryTerm<Bool>, any QueryOperand)]) -> QueryTerm {
         QueryTerm(.conditional(branches.map { QueryExpression.Branch(when: $0.0.queryExpression, $0.1.queryExpression) }))
     }
 
-    /// Converts the value to another type: `cast(x,Edm.String)`. The type name comes from the service's metadata.
+    /// Returns the value converted to an OData type: `cast(x,Edm.String)`. The type name is a primitive type's or one from the service's
+    /// metadata.
     public func converted<Other>(to name: String, as type: Other.Type = AnyEdm.self) -> QueryTerm<Other> {
         QueryTerm<Other>(.cast(queryExpression, name))
     }
@@ -145,12 +147,13 @@ extension QueryTerm {
         QueryTerm<Bool>(.isOf(queryExpression, name))
     }
 
-    /// Casts the instance to a derived type, which makes its properties available: `Ns.Employee/Salary`.
+    /// Returns the instance cast to a derived type, whose properties are then available: `Ns.Employee/Salary`.
     public func cast<Derived>(to type: Derived.Type, named name: String) -> QueryTerm<Derived> {
         QueryTerm<Derived>(appending([.cast(name)]))
     }
 
-    /// Calls a service function bound to this value: `Trips/Ns.Nearby(distance=5)`, or `$it/Ns.Nearby(distance=5)` for the entity itself.
+    /// Returns the result of a service function that is bound to this value: `Trips/Ns.Nearby(distance=5)`, or `$it/Ns.Nearby(distance=5)`
+    /// if the value is the entity itself.
     public func calling<Result>(
         _ name: String, _ parameters: KeyValuePairs<String, any QueryOperand> = [:], as type: Result.Type = AnyEdm.self
     ) -> QueryTerm<Result> {
@@ -198,7 +201,7 @@ extension Int: QueryNumberOperand {}
 extension EdmDecimal: QueryNumberOperand {}
 extension QueryTerm: QueryNumberOperand where Value: ODataNumber {}
 
-/// Collections whose terms have `any`, `all` and a count.
+/// A collection type. Terms of such types have `any`, `all` and `count`.
 public protocol ODataCollection {
     /// The type of the elements.
     associatedtype Member

@@ -4,24 +4,24 @@ public import Foundation
 ///
 ///     let graylog = try LogShipper(to: URL(string: "http://localhost:12201/gelf")!, format: GELFFormat(host: "shop-1"))
 ///
-/// A request carries one record, unless the input has "Enable Bulk Receiving" and ``bulk`` is set. The names of metadata, joined by dots
-/// where it is nested, get a leading `_`. They also get a trailing `_` if Graylog would ignore them because it reserves the name, such as
-/// `source` or `level`, or if another value has the name already. Booleans and nulls, which Graylog ignores, are written as texts. A
-/// message without a visible character becomes `-`.
+/// A request contains one record, or several if ``bulk`` is set, which requires "Enable Bulk Receiving" on Graylog's input. Metadata names
+/// get a leading `_`; the names of nested metadata are joined by dots. A name also gets a trailing `_` if Graylog reserves it and would
+/// ignore the field, such as `source` or `level`, or if another value already has the name. Booleans and nulls are written as texts,
+/// because Graylog ignores them otherwise. A message without a visible character becomes `-`.
 ///
-/// Graylog answers 202 before it parses a record, so that its answer proves nothing: records are written in a form that it always accepts.
-/// Its statuses have their usual meaning: see <doc:Receivers>.
+/// Graylog answers 202 before it parses a record, so the answer doesn't prove that Graylog stored the record. This format therefore writes
+/// records only in a form that Graylog always accepts. Graylog's statuses have their usual meaning: see <doc:Receivers>.
 public struct GELFFormat: LogFormat {
     /// The host that sends the records.
     public let host: String
-    /// Whether the input accepts several records in a request.
+    /// Whether a request may contain several records, which Graylog's input must accept.
     public let bulk: Bool
-    /// The most bytes of a body. The default is 64 KiB, Graylog's own limit.
+    /// The maximum size of a body in bytes. The default is 64 KiB, Graylog's own limit.
     public var maximumBodyBytes = 64 << 10
 
-    /// One, without bulk receiving.
+    /// The maximum number of records in a request: 1, or unlimited if ``bulk`` is set.
     public var maximumRecords: Int { bulk ? .max : 1 }
-    /// `application/json`.
+    /// The media type of a body: `application/json`.
     public var contentType: String { "application/json" }
 
     /// Creates a format. A host without a visible character becomes `unknown`.
@@ -30,7 +30,7 @@ public struct GELFFormat: LogFormat {
         self.bulk = bulk
     }
 
-    /// Writes one object per line for each record.
+    /// Returns a JSON object for each record, one per line.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var text = JSONText()
         text.reserve(records.count * 420)
@@ -63,7 +63,8 @@ public struct GELFFormat: LogFormat {
         text.optional(",\"_trace_id\":", record.trace?.traceID)
         text.optional(",\"_span_id\":", record.trace?.spanID)
         text.optional(",\"_file\":", record.source.map { "\($0.file):\($0.line)" })
-        // The index replaces dots with `_`, and keeps only one of two names that become equal.
+        // Graylog's index replaces dots in names with `_`, and keeps only one of two fields whose names become equal. Names are therefore
+        // compared in that form.
         var names = UniqueNames(taken: Self.taken, maximum: Self.longestName) {
             $0.utf8.contains(UInt8(ascii: ".")) ? $0.replacing(".", with: "_") : $0
         }
@@ -86,18 +87,20 @@ public struct GELFFormat: LogFormat {
 
     private static let longestName = 1_001
 
-    /// Names that this format uses, and those that Graylog or its index fills: it ignores a field with such a name.
+    /// The names that metadata can't have: this format writes fields with these names, or Graylog or its index sets them and ignores a
+    /// record's field with such a name.
     private static let taken: Set<String> = [
         "id", "record_id", "sequence", "level_name", "logger", "error", "trace_id", "span_id", "file",
         "host", "short_message", "message", "source", "timestamp", "level", "streams",
         "_id", "_ttl", "_source", "_all", "_index", "_type", "_score",
     ]
 
-    /// Whether the text has a visible character. Graylog strips control characters and blanks, and drops a message that becomes empty.
+    /// Returns whether the text has a visible character. Graylog strips control characters and blanks, and drops a message that becomes
+    /// empty.
     private static func shows(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.value > 0x20 && !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint }
     }
 
-    /// Judges by the status alone.
+    /// Returns the verdict by the status alone.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict { answer.usualVerdict }
 }

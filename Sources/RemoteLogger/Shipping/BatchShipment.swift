@@ -159,8 +159,8 @@ struct BatchShipment: Sendable {
             case .rejected(let reason): refused[reason, default: []].append(place)
             }
         }
-        // If the receiver defers all records, it is as busy as after a deferred batch, so the waits must grow. A pause for some records
-        // isn't over because others were accepted.
+        // If the receiver defers all records, it is as busy as after a deferred batch, so the waits must grow. If the receiver requests a
+        // pause for some records, it lasts even if other records were accepted.
         if again.count < piece.count, pause == nil { noteAnswer(to: turn) }
         for (reason, places) in refused.sorted(by: { $0.key < $1.key }) { await reject(places, status: status, reason: reason) }
         guard !again.isEmpty else { return [] }
@@ -174,8 +174,8 @@ struct BatchShipment: Sendable {
 
     /// Polls the receiver until it has stored the batch of a ticket or the timeout ends. Other batches are sent in the meantime.
     ///
-    /// Only time in which the receiver answers "not yet" counts. While it can't be queried, the batch isn't sent again, because that would
-    /// never end.
+    /// Only time in which the receiver answers "not yet" counts. While the receiver can't be queried, the batch isn't sent again, because
+    /// resending would never end.
     ///
     /// - Parameter before: the number of unacknowledged attempts so far. Each doubles the timeout, because a lost batch and a late
     ///   acknowledgement look the same.
@@ -245,7 +245,7 @@ struct BatchShipment: Sendable {
 
 /// Handling of refused records.
 extension BatchShipment {
-    /// Searches a refused piece for the bad record, later if nothing has been accepted for long.
+    /// Searches a refused piece for the bad record. The search is postponed if too many pieces in a row have been refused.
     ///
     /// - Returns: the pieces to be sent now.
     mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
@@ -263,8 +263,8 @@ extension BatchShipment {
         return step.pieces
     }
 
-    /// Returns the halves of a piece whose response can't be interpreted, later if nothing has been accepted for long. Drops a single
-    /// record.
+    /// Returns the halves of a piece whose response can't be interpreted, or none now if too many pieces in a row have been refused. Drops
+    /// a single record.
     mutating func halve(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
         let suspect = Suspect(piece: piece, status: status, reason: reason)
         guard piece.count == 1 else { return search.halves(of: suspect) }
@@ -304,7 +304,6 @@ extension BatchShipment {
     /// run must also be too old by the monotonic clock.
     ///
     /// - Returns: whether any were dropped.
-    /// - Returns: whether any was.
     @discardableResult
     mutating func dropExpired(of places: [Int]) async -> Bool {
         guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return false }

@@ -9,7 +9,7 @@ import HTTPTransport
 ///     }
 ///
 /// The size is limited: at half of ``maximumBytes`` the file is renamed with the suffix `.1`, replacing its predecessor, and a new one is
-/// started. Shippers may share one.
+/// started. Several shippers may share a dead-letter file.
 public final class DeadLetters: Sendable {
     /// The file.
     public let file: URL

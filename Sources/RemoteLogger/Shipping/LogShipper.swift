@@ -17,7 +17,7 @@ public import HTTPTransport
 /// | acknowledged by the receiver | the receiver is responsible |
 ///
 /// - Important: Without a ``ShippingSettings/spool``, unacknowledged records are only in memory and are lost when the process ends: call
-///   ``shutdown(within:)`` before.
+///   ``shutdown(within:)`` before the process ends.
 ///
 /// Delivery is *at least once*: if a connection breaks before the response, the receiver may or may not have the batch, and the same bytes
 /// are sent again. Each record's ID identifies duplicates. ``statistics`` accounts for every record.
@@ -88,7 +88,7 @@ public final class LogShipper: LogSink {
     /// The outcomes of the records so far.
     public var statistics: LogStatistics { core.statistics }
 
-    /// Adds a record to the buffer, or counts it or another one as dropped. Never blocks.
+    /// Adds a record to the buffer. If there is no room, counts this record or another one as dropped. Never blocks.
     public func write(_ record: LogRecord) {
         guard record.level >= minimumLevel else { return }
         core.write(record)
@@ -118,7 +118,7 @@ public final class LogShipper: LogSink {
         core.refuse()
         let end = core.settings.clock.uptime &+ limit.wholeNanoseconds
         let delivered = await core.flush(within: limit - core.persistTime(within: limit))
-        // The store must also record that everything is delivered, or the next run would find it again.
+        // The store must also save that everything is delivered, or the next run would deliver it again.
         await core.persist(until: end)
         core.close()
         return delivered

@@ -10,7 +10,8 @@ public import HTTPTransport
 /// `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` describe the resource; `OTEL_BLRP_SCHEDULE_DELAY` (milliseconds) and
 /// `OTEL_BLRP_MAX_EXPORT_BATCH_SIZE` the batches. An empty variable counts as unset.
 ///
-/// Bodies are always JSON: `http/protobuf` is treated as `http/json`, because receivers of one accept both; `grpc` is an error.
+/// Bodies are always JSON: `http/protobuf` is treated as `http/json`, because receivers that accept the one also accept the other; `grpc`
+/// is an error.
 public struct OTLPEnvironment: Sendable {
     /// The URL for logs: the value of the variable for logs unchanged, or that of the variable for all signals with `v1/logs` appended.
     /// Default `http://localhost:4318/v1/logs`.
@@ -25,7 +26,7 @@ public struct OTLPEnvironment: Sendable {
     public let trust: TrustPolicy?
     /// The resource's attributes.
     public let resource: LogMetadata
-    /// The time a record waits for others; `nil` if unset.
+    /// The maximum time that a record waits for other records of its batch; `nil` if unset.
     public let interval: Duration?
     /// The maximum number of records in a request; `nil` if unset.
     public let batchRecords: Int?
@@ -113,7 +114,7 @@ public struct OTLPEnvironment: Sendable {
         return .milliseconds(number)
     }
 
-    /// Returns the path of a file. Some users put the file's content there, which no error may show.
+    /// Returns the path of a file. Some users put the file's content into the variable; errors must not show it.
     private static func path(_ variable: (name: String, value: String)?) throws -> String? {
         guard let (name, value) = variable else { return nil }
         guard !value.contains("-----BEGIN") && !value.contains(where: \.isNewline) else {

@@ -53,7 +53,7 @@ final class ContentCodingMemory: Sendable {
         guard payload.isCompressed else { return false }
         switch verdict {
         case .isolate, .reject, .pause: break
-        // The receiver has read the body, or defers it.
+        // The receiver has read the body or deferred it, so the response doesn't concern the coding.
         case .delivered, .accepted, .partiallyRejected, .each, .retry, .split: return false
         }
         switch status {
@@ -80,7 +80,7 @@ final class ContentCodingMemory: Sendable {
                 state = .taken
                 return false
             }
-            // Small bodies are never compressed, so they prove nothing.
+            // Small bodies are never compressed, so responses to them say nothing about gzip.
             guard payload.isSecondTry else { return false }
             defer { state = .refused }
             return state != .refused

@@ -3,8 +3,8 @@ import HTTPTransport
 /// The time of the next request to the receiver, and the number of concurrent requests. Both belong to the receiver, not to a batch.
 ///
 /// After a failure nothing is sent for a wait that grows with each failure. The concurrency adapts by additive increase and multiplicative
-/// decrease (AIMD): one more after as many answers as the limit, half as many after a failure. A failure of several concurrent requests
-/// counts once: those of requests that began before it are ignored.
+/// decrease (AIMD): the limit grows by one after as many answers as the limit, and halves after a failure. If several concurrent requests
+/// fail, only the first failure counts: failures of requests that began before it are ignored.
 final class ReceiverPace: Sendable {
     /// Permission to send a request.
     struct Turn: Sendable {
@@ -54,11 +54,10 @@ final class ReceiverPace: Sendable {
 
     // MARK: Requests
 
-    /// Waits until a batch may send a request: the wait after a failure is over, fewer requests than the limit are in flight, and no
+    /// Waits until a batch may send a request: the wait after a failure is over, fewer requests are in flight than the limit allows, and no
     /// earlier batch is waiting to send.
     ///
     /// - Returns: the permission; `nil` after the close.
-    /// - Returns: `nil` when nothing is sent any more.
     func begin(_ batch: UInt64) async -> Turn? {
         let signal = Signal()
         state.withLock { $0.waiting[batch] = signal }
@@ -118,7 +117,7 @@ final class ReceiverPace: Sendable {
     var turnToAsk: Turn { state.withLock { Turn(round: $0.round) } }
 
     /// Starts a wait after a failure: the backoff delay, or the receiver's `Retry-After` if it is longer. Up to a tenth, at most a second,
-    /// is added to the latter, because the receiver may have told many clients the same. A flush ends a wait that the receiver hasn't
+    /// is added to the latter, because the receiver may have sent many clients the same value. A flush ends a wait that the receiver hasn't
     /// requested.
     ///
     /// - Returns: the wait; `nil` if the failure was already known.

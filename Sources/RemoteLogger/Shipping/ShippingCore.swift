@@ -232,7 +232,7 @@ extension ShippingCore {
 
     var isClosed: Bool { ledger.withLock { $0.isClosed } }
 
-    /// Counts a request before it is sent.
+    /// Counts a request, before the request is sent.
     func countRequest(isRepeat: Bool) {
         ledger.withLock { ledger in
             // The counts are final after the close.
@@ -248,7 +248,7 @@ extension ShippingCore {
         }
     }
 
-    /// Settles records by their outcomes. Does nothing after the close, which has settled them.
+    /// Settles records by their outcomes. Does nothing after the close, which has settled all records.
     func settle(_ settled: [(record: StoredRecord, outcome: PendingBatch.Outcome)]) {
         guard let last = settled.last else { return }
         let wakesReport = ledger.withLock { ledger in
@@ -277,8 +277,8 @@ extension ShippingCore {
     }
 }
 
-/// Reports losses: all of them to the diagnostics, and to the receiver those it can't know. The first report is immediate; others follow
-/// once a minute.
+/// Reports losses: all losses to the diagnostics, and the losses that the receiver can't know also to the receiver. The first report is
+/// immediate; others follow once a minute.
 extension ShippingCore {
     /// The time between two reports, in nanoseconds.
     private static var interval: UInt64 { 60 * 1_000_000_000 }
@@ -347,7 +347,7 @@ extension ShippingCore {
         let record = LogRecord(
             losses: untold, for: settings.destination, clockOffset: sender.clockOffset, level: max(.warning, settings.minimumLevel),
             clock: settings.clock)
-        // If there is no room for it, the next report includes these losses and that of this report.
+        // If there is no room for this report, the next one includes these losses and the loss of this report.
         if !write(record) { ledger.withLock { $0.untell(untold) } }
         return dropped
     }

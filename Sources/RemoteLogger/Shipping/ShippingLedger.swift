@@ -138,7 +138,7 @@ struct ShippingLedger: Sendable {
     }
 }
 
-/// The tickets of a receiver that acknowledges asynchronously. One query asks for all of them, whichever batch needs it first.
+/// The tickets of a receiver that acknowledges asynchronously. One query asks for all open tickets, regardless of which batch makes it.
 ///
 /// A receiver may confirm a ticket only once, so the answer is kept until its batch asks.
 struct TicketBook: Sendable {
@@ -167,7 +167,7 @@ struct TicketBook: Sendable {
     mutating func step(for ticket: String, now: UInt64, interval: UInt64) -> Step {
         guard acknowledged.removeValue(forKey: ticket) == nil else { return .acknowledged }
         wanted[ticket] = now
-        // A batch that no longer asks has given up.
+        // A batch that has stopped asking has given up, so its ticket is removed.
         let (product, overflows) = interval.multipliedReportingOverflow(by: 10)
         let limit = overflows ? .max : max(product, 1_000_000_000)
         wanted = wanted.filter { now &- $0.value <= limit }

@@ -28,7 +28,7 @@ final class ShippingReporter: Sendable {
         }
     }
 
-    /// A receiver's response may repeat a secret that it was sent.
+    /// Returns a receiver's text with secrets masked: a response may repeat a secret from the request.
     private func quoted(_ reason: String) -> String { LogRedaction.standard.masked(reason) }
 
     private var receiver: String { core.sender.receiver }
@@ -59,7 +59,7 @@ final class ShippingReporter: Sendable {
         if wasFailing || wasPaused { core.report(.notice, "\(receiver) accepts log records again.") }
     }
 
-    /// Reports if the receiver's clock differs by a minute or more. Times are sent unchanged.
+    /// Reports that the receiver's clock differs from the local one by a minute or more. The times of records are sent unchanged.
     ///
     /// - Parameter offset: the receiver's clock minus the local one, in nanoseconds; `nil` if unknown.
     func noteClock(_ offset: Int64?) {
@@ -67,22 +67,22 @@ final class ShippingReporter: Sendable {
         let seconds = (offset / 1_000_000_000).magnitude
         guard change(\.saidThatClockIsOff, to: seconds >= 60), seconds >= 60 else { return }
         let side = offset > 0 ? "ahead of" : "behind"
-        core.report(.notice, "The clock of \(receiver) is \(seconds) s \(side) the local one, which sets the times of log records.")
+        core.report(.notice, "The clock of \(receiver) is \(seconds) s \(side) the local one. Log records have local times.")
     }
 
     func noteCompression(of payload: Payload) {
         guard payload.lacksCompressor, change(\.saidThatCompressionLacks, to: true) else { return }
-        core.report(.notice, "There is no zlib (libz.so.1) on this system: log records are sent without compression.")
+        core.report(.notice, "zlib (libz.so.1) isn't installed: log records are sent uncompressed.")
     }
 
     func noteRefusedCompression() {
         core.report(
             .warning,
             "\(receiver) doesn't accept gzip: log records are sent uncompressed from now on. "
-                + "Set `compression` to `.none` for it to avoid the attempt at each start.")
+                + "Set `compression` to `.none` in this shipper's settings to avoid this attempt at each start.")
     }
 
-    /// Reports the first refusal of each status; ``ShippingCore/reportLosses()`` continues to count them.
+    /// Reports the first rejection with each status. Later rejections appear only in the totals of ``ShippingCore/reportLosses()``.
     func noteRejection(of count: Int, status: Int?, reason: String) {
         guard state.withLock({ $0.saidRejections.insert(status).inserted }) else { return }
         let said = reason.isEmpty ? "" : ": \"\(quoted(reason))\""
@@ -102,10 +102,10 @@ final class ShippingReporter: Sendable {
 extension LogRecord {
     /// The label of a shipper's own records.
     static let ownLabel = "RemoteLogger"
-    /// The metadata key for the destination that has the losses.
+    /// The metadata key for the name of the destination that has the losses.
     private static let destinationKey = "receiver.destination"
 
-    /// Creates a loss report for a receiver. It belongs to no session: its sequence is 0.
+    /// Creates a record that reports losses to a receiver. Its sequence is 0, because the record doesn't come from a logger.
     ///
     /// - Parameter clockOffset: the receiver's clock minus the local one, in nanoseconds.
     init(
@@ -124,8 +124,8 @@ extension LogRecord {
     /// Whether the record is a loss report of a shipper.
     var isLossReport: Bool { sequence == 0 && label == Self.ownLabel }
 
-    /// The destination with the reported losses, which alone receives the report; `nil` for other records and for reports of earlier
-    /// versions.
+    /// The destination that has the reported losses; other destinations don't receive the report. `nil` for other records, and for reports
+    /// that an earlier version wrote.
     var lossDestination: String? {
         guard isLossReport, case .string(let name)? = metadata[Self.destinationKey] else { return nil }
         return name

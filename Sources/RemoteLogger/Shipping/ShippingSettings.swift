@@ -8,7 +8,7 @@ public struct ShippingSettings: Sendable {
     public var headers: HTTPFields = ["User-Agent": "RemoteLogger-Swift/\(PackageVersion.text)"]
     /// Adds credentials to the fields of each attempt, such as a token that must be renewed; an error counts as a failed attempt.
     public var authorize: (@Sendable (inout HTTPFields) async throws -> Void)?
-    /// The trusted authorities and the client identity. Default: those of the transport.
+    /// The trusted authorities and the client identity. Default: the transport's.
     public var trust: TrustPolicy?
     /// The lowest level of shipped records. Default `trace`: the loggers decide.
     public var minimumLevel = LogLevel.trace
@@ -27,13 +27,13 @@ public struct ShippingSettings: Sendable {
     /// bytes. Default `default`. Shippers on one spool need different names, and a name that is no longer used keeps its records until room
     /// is needed. Without a spool, shippers with the same name are numbered: see ``LogPipeline/shippers``.
     public var destination = "default"
-    /// The file for records that the receiver has permanently refused or that can't be sent. Default none: they are only counted.
+    /// The file for records that the receiver has permanently refused or that can't be sent. Default none: such records are only counted.
     public var deadLetters: DeadLetters?
     /// Whether records dropped on this side (`overflow`, `oversize`, `unencodable`, `damaged`, `expired`) are also reported to the
     /// receiver, by a record with their number since the last report, at most once a minute, even while the receiver is unreachable. The
     /// record has the label `RemoteLogger` and the sequence 0; its metadata contain `dropped.<reason>`, the shipper's name
     /// (`receiver.destination`), and the receiver's clock minus the local one, if known (`receiver.clock_offset_s`). Only that receiver
-    /// gets it, even if others share the spool. Default `true`.
+    /// gets the report, even if other shippers share the spool. Default `true`.
     public var reportsLosses = true
     /// The compression of bodies. Default gzip, level 1.
     public var compression = Compression.gzip(level: 1)

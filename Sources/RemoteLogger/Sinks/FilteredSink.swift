@@ -2,9 +2,9 @@ import HTTPTransport
 
 /// A sink that receives only the records that pass a filter.
 public struct FilteredSink<Base: LogSink>: LogSink {
-    /// The filtered sink.
+    /// The sink that receives the filtered records.
     public let base: Base
-    /// Records below this level aren't passed to the sink.
+    /// The lowest level of the records that are passed to ``base``.
     public let minimumLevel: LogLevel
     private let includes: @Sendable (LogRecord) -> Bool
 
@@ -15,14 +15,14 @@ public struct FilteredSink<Base: LogSink>: LogSink {
         (base as? LogShipper)?.noteFilter()
     }
 
-    /// Passes the record on if it passes the filter.
+    /// Writes the record to ``base`` if the record passes the filter.
     public func write(_ record: LogRecord) {
         if includes(record) { base.write(record) }
     }
 
-    /// Flushes the filtered sink.
+    /// Flushes ``base``.
     public func flush(within limit: Duration) async -> Bool { await base.flush(within: limit) }
-    /// Shuts the filtered sink down.
+    /// Shuts ``base`` down.
     public func shutdown(within limit: Duration) async -> Bool { await base.shutdown(within: limit) }
 }
 
@@ -39,7 +39,7 @@ extension LogSink {
     ///
     ///     ConsoleSink().filtered(from: .warning) { !$0.label.hasPrefix("shop.cache") }
     ///
-    /// For a ``LogShipper`` prefer ``ShippingSettings/includes``; with a spool it is required.
+    /// For a ``LogShipper``, use ``ShippingSettings/includes`` instead: the records of a spool bypass this filter.
     public func filtered(
         from minimumLevel: LogLevel = .trace, where includes: @escaping @Sendable (LogRecord) -> Bool = { _ in true }
     ) -> FilteredSink<Self> {
@@ -48,8 +48,9 @@ extension LogSink {
 }
 
 extension LogShipper {
-    /// Returns this shipper with a filter for level and content, if it has no spool. A spool delivers records of any origin to the shipper,
-    /// past this filter: use ``ShippingSettings/includes`` and ``ShippingSettings/minimumLevel`` instead, which also work without a spool.
+    /// Returns this shipper with a filter for level and content. The shipper must not have a spool: a spool also contains records of
+    /// earlier runs and of other shippers, which bypass this filter. Use ``ShippingSettings/includes`` and
+    /// ``ShippingSettings/minimumLevel`` instead, which work with and without a spool.
     ///
     /// - Throws: ``LogShipperError`` if the shipper has a spool.
     public func filtered(
@@ -64,7 +65,8 @@ extension LogShipper {
             + "`minimumLevel` of its settings instead."
     }
 
-    /// Warns if generic code has put a filter before a shipper with a spool.
+    /// Warns if the shipper has a spool. Generic code can filter such a shipper, because it calls the method of ``LogSink``, which doesn't
+    /// throw.
     fileprivate func noteFilter() {
         if hasSpool { report(.warning, filterRefusal) }
     }

@@ -16,7 +16,7 @@ struct Dispatcher: Sendable {
         self.options = options
     }
 
-    /// The result of the chain, with its body unread.
+    /// The result of the chain, before the response's body is read.
     struct Exchange: Sendable {
         /// The last request sent: prepared and redirected, but without what authentication adds.
         let request: ServiceRequest
@@ -27,19 +27,19 @@ struct Dispatcher: Sendable {
 
     // MARK: Results
 
-    /// The value of a call.
+    /// Performs a call and returns its value.
     @inline(__always)
     func value<Value: Decodable>(_ arguments: [(any Sendable)?]) async throws -> Value {
         try await received(bind(arguments)).value
     }
 
-    /// The value of a call with its response.
+    /// Performs a call and returns its value with the response.
     @inline(__always)
     func response<Value: Decodable>(_ arguments: [(any Sendable)?]) async throws -> ServiceResponse<Value> {
         try await response(to: try bind(arguments))
     }
 
-    /// The value of a bound request with its response.
+    /// Sends a bound request and returns its value with the response.
     @inline(__always)
     func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
         let (value, response): (Value, _) = try await received(bound)
@@ -50,7 +50,7 @@ struct Dispatcher: Sendable {
         return result
     }
 
-    /// The value of a bound request, and its response.
+    /// Sends a bound request, reads and judges the response, and decodes the value.
     @inline(__always)
     private func received<Value: Decodable>(_ bound: BoundRequest) async throws -> (value: Value, response: TransportResponse) {
         var reader = ResponseReader(endpoint: endpoint, exchange: try await send(bound))
@@ -68,7 +68,8 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// The complete body. If the body breaks off, asks the error handler, as for any failed exchange.
+    /// Returns the complete body. If the body breaks off, the error handler decides, as for any failed exchange; if it accepts, the body is
+    /// empty.
     @inline(__always)
     private func read(_ reader: inout ResponseReader) async throws -> Data {
         do {
@@ -115,7 +116,7 @@ struct Dispatcher: Sendable {
             guard isForeign || origin == service || state.allowedOrigins.contains(origin) else {
                 throw InvalidRequest(
                     message:
-                        "The link \(SecretMask.text(of: url)) leaves the service's origin; use http.request(outside:), without credentials."
+                        "\(SecretMask.text(of: url)) leaves the service's origin; use http.request(outside:), which sends no credentials."
                 )
             }
             let request = try binder.request(absolute: url, isForeign: isForeign)
@@ -152,7 +153,8 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// The chain's response. The context carries a dry run of this client; calls made inside the chain see no dry run.
+    /// Sends a request through the chain and returns the response. A dry run of this client is passed on in the context. The task-local
+    /// value is cleared, so that calls that interceptors make are sent.
     @inline(__always)
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         guard let dryRun = DryRun.current else { return try await state.chain(request, context) }
@@ -199,18 +201,19 @@ struct Dispatcher: Sendable {
 
 // Streamed bodies.
 extension Dispatcher {
-    /// The body of a call as a stream whose reader throws the call's errors. Failures are judged by the first 64 KiB of their body.
+    /// Returns the body of a call as a stream. Reading the stream throws the call's errors. If the response is a failure, the first 64 KiB
+    /// of its body are read to judge it.
     func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
         var bound = bound
-        // A stream isn't parsed.
+        // The caller receives the bytes unparsed, so any media type is acceptable.
         if !endpoint.hasOwnAccept { bound.request.headers[.accept] = "*/*" }
         let (response, reader) = try await streamWithReader(to: bound)
         return response.map { $0.failing(as: reader.broken) }
     }
 
-    /// The same, with a reader that makes the call's errors while the body is read.
+    /// Returns the body of a call as a stream, with the reader that creates the call's errors while the body is read.
     ///
-    /// - Parameter limit: The number of bytes of a failure's body to judge.
+    /// - Parameter limit: The maximum number of bytes of a failure's body that are read to judge it.
     func streamWithReader(
         to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit
     ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {

@@ -2,8 +2,8 @@
 final class CompiledTable: Sendable {
     /// The plans by the text of their keys.
     let plans: [String: EndpointPlan]
-    /// The descriptors of profiles with bare names, which apply to every method of that base name. They are compiled for each method that
-    /// calls, since only the method has labels.
+    /// The descriptors of profiles with bare names, which apply to every method of that base name. They are compiled for each calling
+    /// method, since only the method has labels.
     private let bareNames: [String: EndpointDescriptor]
     /// The service root if it has placeholders, else `nil`.
     private let root: String?

@@ -2,7 +2,7 @@
 public struct EndpointDefaults: Sendable {
     /// The service root of clients that specify none.
     public var serviceRoot: String
-    /// The headers of every call. They override the client's, and the endpoint's override them.
+    /// The headers of every call. They override the client's headers; the endpoint's headers override them.
     public var headers: HTTPFields
     var settings: EndpointSettings
 

@@ -2,8 +2,8 @@
 ///
 ///     "issues(owner:name:filter:)": .get("/repos/%%owner%%/%%name%%/issues").query(.argument(2))
 ///
-/// In a route `%%N%%` represents the argument at a zero-based position and `%%label%%` the argument with a label; both are encoded for
-/// their place. A `uriTemplate` is an RFC 6570 template, whose variables are labels or positions.
+/// In a route `%%N%%` represents the argument at a zero-based position and `%%label%%` the argument with a label; both are percent-encoded
+/// for the part of the URL that contains them. A `uriTemplate` is an RFC 6570 template, whose variables are labels or positions.
 public struct EndpointDescriptor: Sendable {
     enum Route: Sendable, Hashable {
         case template(String)
@@ -142,7 +142,7 @@ extension EndpointDescriptor {
     // MARK: Request
 
     /// Adds the fields of an argument as query items: a struct's properties by their wire names, a dictionary's entries. An OData query,
-    /// such as a `FetchRequest`, adds its options; its path must be the endpoint's.
+    /// such as a `FetchRequest`, adds its options; the query's path must be the endpoint's.
     public func query(_ argument: EndpointArgument) -> EndpointDescriptor {
         with { $0.query.append(.reflected(argument)) }
     }
@@ -157,7 +157,8 @@ extension EndpointDescriptor {
         with { for (name, value) in items { $0.query.append(.template(name: name, value: value)) } }
     }
 
-    /// Sets headers whose values are templates. They override the class's and the client's. A header with a `nil` argument is omitted.
+    /// Sets headers whose values are templates. They override the headers of the class and the client. A header with a `nil` argument is
+    /// omitted.
     public func headers(_ headers: KeyValuePairs<HTTPFields.Name, String>) -> EndpointDescriptor {
         with { for (name, value) in headers { $0.headers.append(.template(name, value)) } }
     }
@@ -172,8 +173,8 @@ extension EndpointDescriptor {
         with { $0.headers.append(.reflected(argument)) }
     }
 
-    /// Makes an argument the body, for any method except HEAD and TRACE; a GET also needs ``allowingBody()``. By default, the only unused
-    /// argument is the body of POST, PUT and PATCH.
+    /// Makes an argument the body, for any method except HEAD and TRACE; a GET also needs ``allowingBody()``. By default, the body of POST,
+    /// PUT and PATCH is the only unused argument.
     public func body(_ argument: EndpointArgument) -> EndpointDescriptor {
         with { $0.body = .argument(argument) }
     }
@@ -183,8 +184,8 @@ extension EndpointDescriptor {
     ///     "search(query:)": .get("/products/_search").allowingBody()
     ///
     /// RFC 9110 §9.3.1 gives such a body no meaning: caches, proxies and servers may drop it or refuse the request. If the transport
-    /// doesn't send one, the client fails before its first call; see ``TransportCapabilities/bodiesWithGET``. HEAD and TRACE never have
-    /// one.
+    /// doesn't send one, the client fails before its first call; see ``TransportCapabilities/bodiesWithGET``. HEAD and TRACE never have a
+    /// body.
     public func allowingBody() -> EndpointDescriptor {
         with {
             $0.allowsBody = true
@@ -203,7 +204,7 @@ extension EndpointDescriptor {
     }
 
     /// Sets how arrays in queries, forms and headers are written. Headers support only the comma; with other strategies each value is a
-    /// separate field. A ``FormSerializer`` with explicit rules keeps them.
+    /// separate field. A ``FormSerializer`` with explicit rules isn't affected.
     public func arrays(_ strategy: FieldReflection.ArrayStrategy) -> EndpointDescriptor {
         with { $0.settings.arrays = strategy }
     }
@@ -220,7 +221,7 @@ extension EndpointDescriptor {
 
     // MARK: Response
 
-    /// Sets the statuses that count as success, overriding the class's and the client's.
+    /// Sets the statuses that count as success, overriding the statuses of the class and the client.
     public func accepting(_ statuses: StatusSet) -> EndpointDescriptor {
         with {
             $0.settings.statuses = statuses
@@ -253,7 +254,7 @@ extension EndpointDescriptor {
         with { $0.settings.parsing = .off }
     }
 
-    /// Sets the handler that decides what a finished exchange means, overriding the class's and the client's.
+    /// Sets the handler that decides what a finished exchange means, overriding the handlers of the class and the client.
     public func errorHandler(_ handler: any ErrorHandler) -> EndpointDescriptor {
         with { $0.settings.errorHandler = handler }
     }
@@ -273,7 +274,7 @@ extension EndpointDescriptor {
         with { $0.cacheIdentifier = template }
     }
 
-    /// Sets the deadlines, overriding the class's and the client's.
+    /// Sets the deadlines, overriding the deadlines of the class and the client.
     public func timeouts(_ timeouts: ServiceTimeouts) -> EndpointDescriptor {
         with {
             $0.settings.timeouts = timeouts
@@ -296,9 +297,9 @@ extension EndpointDescriptor {
         attribute(policy)
     }
 
-    /// Sets the servers that the call trusts and the client's identity, replacing the class's and the client's whole policy.
+    /// Sets the servers that the call trusts and the client's identity, replacing the whole policies of the class and the client.
     ///
-    /// If the transport can't honour it, the client fails before its first call.
+    /// If the transport can't apply the policy, the client fails before its first call.
     public func trust(_ policy: TrustPolicy) -> EndpointDescriptor {
         with { $0.settings.trust = policy }
     }

@@ -14,7 +14,7 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
         /// Whether the key is a bare name, which applies to every method with that base name, as in profiles.
         var isBareName = false
 
-        /// Returns whether the entry replaces another one: it has the same key, or a bare name that applies to the other's method.
+        /// Returns whether this entry replaces another one: it has the same key, or its bare name applies to the method of the other entry.
         func replaces(_ other: Entry) -> Bool {
             key == other.key || isBareName && other.key.prefix { $0 != "(" } == key
         }

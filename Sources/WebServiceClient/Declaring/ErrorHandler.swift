@@ -82,7 +82,7 @@ public struct ErrorBodyHandler<Body: Decodable & Sendable>: ErrorHandler {
         self.root = root
     }
 
-    /// Fails with the decoded body, if there is one.
+    /// Returns a failure with the decoded body if the body can be decoded.
     public func verdict(on outcome: CallOutcome) -> ErrorVerdict {
         guard case .response(let response) = outcome.result, !outcome.isSuccess, !response.body.isEmpty,
             let body = try? response.decode(Body.self, at: root)

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// The part of a request that errors show: no secrets, no body.
+/// The part of a request that errors show: everything except secrets and the body.
 public struct RequestSummary: Sendable, Hashable {
     /// The method.
     public let method: ServiceRequest.Method
-    /// The URL, user info and secret parameters masked.
+    /// The URL, with user info and secret parameters masked.
     public let url: String
-    /// The fields, secrets masked.
+    /// The header fields, with secrets masked.
     public let headers: HTTPFields
     /// The body's length in bytes; `nil` without a body or if the length is unknown.
     public let bodyLength: Int64?
@@ -21,7 +21,7 @@ public struct RequestSummary: Sendable, Hashable {
         bodyLength = request.body?.length
     }
 
-    /// Method and URL on one line.
+    /// The method and URL on one line.
     public var line: String { VisibleText.of("\(method) \(url)") }
 }
 
@@ -32,13 +32,14 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
 
     /// The status code.
     public let status: Int
-    /// The fields, secrets masked.
+    /// The header fields, with secrets masked.
     public let headers: HTTPFields
-    /// The URL that answered, user info and secret parameters masked.
+    /// The URL of the response, with user info and secret parameters masked.
     public let url: String
     /// The beginning of the body, at most ``bodyLimit`` bytes.
     public let body: Data
-    /// Whether the body has, or may have, more bytes than were kept. A call that fails before the body keeps none.
+    /// Whether the response has, or may have, more body bytes than ``body``. If a call fails before its body is read, ``body`` is empty and
+    /// this is `true`.
     public let bodyIsCut: Bool
     let secrets: RequestSecrets?
 
@@ -56,14 +57,15 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
         bodyIsCut = isCut || body.count > Self.bodyLimit
     }
 
-    /// Status and URL, secrets masked.
+    /// The status and URL, with secrets masked.
     public var description: String { VisibleText.of("\(status) from \(url)") }
 
-    /// The beginning of the body as one line of text for messages, secrets masked. For a binary body, its length.
+    /// Returns the beginning of the body as one line of text for messages, with secrets masked. For a binary body, returns a text with its
+    /// length.
     public func bodyText(upTo limit: Int) -> String {
         guard !body.isEmpty else { return "" }
         let head = String(decoding: body.prefix(limit), as: UTF8.self)
-        guard !head.unicodeScalars.contains(where: { $0.value < 9 }) else { return "\(body.count) bytes that are no text" }
+        guard !head.unicodeScalars.contains(where: { $0.value < 9 }) else { return "\(body.count) bytes that aren't text" }
         let (text, isWhole) = SecretMask.beginning(
             ofBody: body, contentType: headers[.contentType], upTo: limit, isCut: bodyIsCut, of: secrets)
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -6,7 +6,7 @@
 public struct MethodName: Sendable, Hashable, CustomStringConvertible {
     /// The name before the parentheses.
     public let baseName: String
-    /// The labels in order, `_` for an argument without one.
+    /// The labels in order, `_` for an argument without a label.
     public let labels: [String]
     /// Whether the name is a property's, without parentheses.
     public let isProperty: Bool

@@ -1,6 +1,6 @@
-/// Finds what was probably meant by a name that doesn't exist, by edit distance.
+/// Finds the name that was probably intended instead of a name that doesn't exist, by edit distance.
 package enum NearestName {
-    /// The candidate that differs least; `nil` when none is near.
+    /// Returns the candidate that differs least; `nil` if no candidate is close.
     package static func of(_ name: String, among candidates: some Sequence<String>) -> String? {
         var best: (name: String, distance: Int)?
         for candidate in candidates {
@@ -11,7 +11,8 @@ package enum NearestName {
         return best.name
     }
 
-    /// The number of insertions, deletions and replacements that lead from one text to the other (Levenshtein). Names over 200 characters are cut.
+    /// Returns the number of insertions, deletions and replacements that lead from one text to the other (Levenshtein). Names over 200
+    /// characters are cut.
     private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.unicodeScalars.prefix(200))
         let right = Array(right.unicodeScalars.prefix(200))

@@ -207,7 +207,7 @@ struct ServiceProfileReader {
     }
 }
 
-/// The contents of a profile that are relevant to it.
+/// The values in a profile's data that the reader uses.
 ///
 /// Foundation's decoder reads property lists, since its `PropertyListSerialization` crashes the process on some binary lists that contain
 /// a set. The library's parser reads JSON, since it reports the line.
@@ -258,7 +258,7 @@ enum ServiceProfileValue: Decodable {
         }
     }
 
-    /// The text, if the value is one.
+    /// The text; `nil` if the value isn't a text.
     var text: String? {
         if case .text(let text) = self { text } else { nil }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A service root, split into the part before a call's path and the query.
+/// A service root, split into the part that precedes a call's path and the query that follows it.
 struct ServiceRoot: Sendable {
     /// Scheme, authority and path.
     let base: String
@@ -28,8 +28,9 @@ struct ServiceRoot: Sendable {
     /// Whether a root has placeholders for arguments.
     static func hasPlaceholders(_ text: String) -> Bool { text.range(ofMark: "%%") != nil }
 
-    /// Returns the fault of a class's, client's or profile's root; empty for an empty root. Placeholders are replaced by samples for the
-    /// check: by a number, which fits everywhere except in the scheme, or by a scheme.
+    /// Returns the faults of the service root of a class, client or profile; none if the root is valid or empty. To check a root with
+    /// placeholders, replaces them by a number, which is valid everywhere except in the scheme, and by a scheme. One of the results must be
+    /// valid.
     static func faults(in text: String) -> [TableFault] {
         guard !text.isEmpty else { return [] }
         let samples = hasPlaceholders(text) ? ["1", "http"].map { filled(text, with: $0) } : [text]
@@ -37,11 +38,11 @@ struct ServiceRoot: Sendable {
     }
 
     private static func filled(_ text: String, with sample: String) -> String {
-        // After splitting at the marks, every second part is a placeholder's name; the compiler reports unclosed ones.
+        // After the split, every second part is the name of a placeholder. Unclosed placeholders are reported by the compiler.
         text.split(mark: "%%").enumerated().map { $0.offset.isMultiple(of: 2) ? String($0.element) : sample }.joined()
     }
 
-    /// Returns the fault of an invalid root, with the fix.
+    /// Returns the fault of an invalid root and the fix.
     static func fault(in text: String) -> TableFault {
         let (problem, fix) =
             problem(in: hasPlaceholders(text) ? filled(text, with: "1") : text) ?? (
@@ -67,10 +68,10 @@ extension ServiceRoot {
         guard !text.utf8.contains(where: { $0 <= 32 || $0 >= 127 }) else {
             return ("holds blanks, controls or characters beyond ASCII", "percent-encode the path and write the host in punycode")
         }
-        // Checks the authority first, as text: Foundation creates no URL from an invalid one and doesn't report the reason.
+        // Checks the authority as text first: Foundation returns no URL if the authority is invalid, and doesn't report the reason.
         if let problem = problem(inAuthorityOf: text) { return problem }
         guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), !scheme.isEmpty else {
-            return (hasScheme(text) ? "is no URL" : "has no scheme", example)
+            return (hasScheme(text) ? "isn't a URL" : "has no scheme", example)
         }
         guard scheme == "http" || scheme == "https" else { return ("has the scheme \"\(scheme)\"", "use https or http") }
         guard Origin(url) != nil else { return ("has no host", example) }
@@ -101,8 +102,8 @@ extension ServiceRoot {
         return nil
     }
 
-    /// Returns an IPv6 address that lacks brackets, with brackets; `nil` if there is none. A number that may be either the last group or
-    /// a port counts as a port, the likely intention without brackets.
+    /// Returns an authority with brackets around its IPv6 address; `nil` if it isn't an IPv6 address without brackets. If the last number
+    /// may be either a group of the address or a port, it counts as the port, which is the likely intention.
     private static func bracketed(_ place: Substring) -> String? {
         guard !place.hasPrefix("["), let colon = place.lastIndex(of: ":") else { return nil }
         let (address, port) = (place[..<colon], place[place.index(after: colon)...])

@@ -49,7 +49,7 @@ extension SerializationError {
     /// The beginning of a body on one line, for a message, with secrets masked; the number of bytes if it isn't text.
     package static func excerpt(_ body: Data, upTo limit: Int = 80) -> String {
         let head = body.prefix(limit * 4)
-        guard !head.contains(where: { $0 < 9 }) else { return "\(body.count) bytes that are no text" }
+        guard !head.contains(where: { $0 < 9 }) else { return "\(body.count) bytes that aren't text" }
         let text = SecretMask.beginning(ofBody: body, contentType: nil, upTo: limit * 4, isCut: false).text
         return "“" + excerpt(text, upTo: limit) + "”"
     }

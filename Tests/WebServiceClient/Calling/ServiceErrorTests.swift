@@ -53,7 +53,7 @@ import WebServiceTesting
         #expect(error.response?.body.count == 65_536 && error.response?.bodyIsCut == true)
         #expect(error.description.utf8.count < 2000)
         let small = ResponseSummary(status: 500, headers: [:], url: try #require(URL(string: "https://a.test")), body: Data([0, 1]))
-        #expect(small.bodyText(upTo: 10) == "2 bytes that are no text" && !small.bodyIsCut)
+        #expect(small.bodyText(upTo: 10) == "2 bytes that aren't text" && !small.bodyIsCut)
     }
 
     @Test(arguments: [

@@ -1,33 +1,34 @@
-/// Payment card numbers (ISO/IEC 7812-1): an issuer's first digits, 13 to 19 digits in all with a check digit at the end.
+/// Detects payment card numbers (ISO/IEC 7812-1): 13 to 19 digits that begin with an issuer's prefix and end with a check digit.
 package enum CardNumber {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// The fewest digits of a card number.
+    /// The minimum number of digits of a card number.
     package static let fewest = 13
-    /// One more than the most digits of a card number.
+    /// One more than the maximum number of digits of a card number, to detect longer numbers.
     private static let most = 20
 
-    /// Whether the whole text is a card number.
+    /// Returns whether the whole text is a card number without separators.
     package static func isWhole(_ text: String) -> Bool {
         let digits = text.utf8.map { $0 &- UInt8(ascii: "0") }
         return digits.allSatisfy { $0 < 10 } && digits.withUnsafeBufferPointer(isCard)
     }
 
-    /// Whether a card number can begin with a whole group of digits: the group is long enough, or another group follows.
+    /// Returns whether a card number can begin with this group of digits: the group has 13 to 19 digits, or is shorter and another group
+    /// follows.
     static func mayBegin(_ group: Range<Int>, in bytes: Bytes) -> Bool {
         group.count < fewest ? goesOn(at: group.upperBound, in: bytes) : group.count < most
     }
 
-    /// Whether another group of digits follows a single space or dash.
+    /// Returns whether a single space or dash and another group of digits follow.
     package static func goesOn(at end: Int, in bytes: Bytes) -> Bool {
         end + 1 < bytes.count && (bytes[end] == UInt8(ascii: " ") || bytes[end] == UInt8(ascii: "-")) && bytes[end + 1].isDigit
     }
 
-    /// Returns the end of a card number that begins at a position, in one piece or in groups separated by single spaces or dashes; `nil` if
-    /// there is none.
+    /// Returns the end of the card number that begins at a position; `nil` if there is none. The number may have groups separated by single
+    /// spaces or dashes.
     package static func end(from start: Int, in bytes: Bytes) -> Int? {
         guard hasDigits(from: start, in: bytes) else { return nil }
-        // Long numbers are more often ids than card numbers, so the check must not allocate.
+        // Most long numbers are IDs, not card numbers: they are checked often, so the check must not allocate.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most) { digits in
             withUnsafeTemporaryAllocation(of: Int.self, capacity: most) { ends in
                 end(from: start, in: bytes, digits, ends)
@@ -55,7 +56,7 @@ package enum CardNumber {
             }
         }
         guard count >= fewest else { return nil }
-        // The longest valid number that doesn't end within a group of digits.
+        // Finds the longest valid number that ends at the end of a group of digits.
         for count in stride(from: min(19, count), through: fewest, by: -1) {
             let end = ends[count - 1]
             let endsGroup = end >= bytes.count || bytes[end] &- UInt8(ascii: "0") > 9
@@ -64,7 +65,8 @@ package enum CardNumber {
         return nil
     }
 
-    /// Whether there are enough digits, separated by single spaces or dashes at most. Most numbers fail this check.
+    /// Returns whether at least ``fewest`` digits follow, without separators or with single spaces or dashes between them. Most numbers
+    /// fail this cheap check.
     private static func hasDigits(from start: Int, in bytes: Bytes) -> Bool {
         var (index, count, wasDigit) = (start, 0, false)
         while index < bytes.count, count < fewest {
@@ -87,7 +89,7 @@ package enum CardNumber {
         return sum % 10 == 0
     }
 
-    /// Whether an issuer uses this prefix with this length.
+    /// Returns whether an issuer uses the number's prefix with the number's length.
     private static func isIssued(_ digits: Bytes) -> Bool {
         let first = digits.prefix(4).reduce(0) { $0 * 10 + Int($1) }
         return switch (first, digits.count) {

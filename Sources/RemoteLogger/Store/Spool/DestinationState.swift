@@ -8,7 +8,7 @@ struct DestinationState: Sendable {
     var unjudged: Set<SegmentName> = []
     /// Whether a shipper uses the destination.
     var isOpen = false
-    /// All records up to this position are acknowledged or not for this destination.
+    /// All records up to this position are acknowledged by this destination or excluded from it.
     var acknowledged: RecordPosition = 0
     /// All records up to this position have been read.
     var read: RecordPosition = 0
@@ -22,7 +22,7 @@ struct DestinationState: Sendable {
     private(set) var unreadBytes = 0
     /// The arrival times of the unread records.
     private var arrivals = ArrivalMarks()
-    /// The number of its records that others have appended.
+    /// The number of the held records that other destinations have appended.
     var found = 0
     /// The unreported losses, by reason.
     private(set) var losses = ShortList<RecordLoss>()
@@ -46,7 +46,7 @@ struct DestinationState: Sendable {
     /// The number of unreported losses.
     var lost: Int { losses.reduce(0) { $0 + $1.count } }
 
-    /// Adds a record at a position; `isFound` if another destination has appended it.
+    /// Adds a record at a position. `isFound` is `true` if another destination has appended it.
     mutating func take(_ level: LogLevel, at position: RecordPosition, size: Int, now: UInt64, isFound: Bool) {
         guard level >= minimumLevel else { return }
         if unread == 0 {
@@ -87,7 +87,7 @@ struct DestinationState: Sendable {
         found -= count
     }
 
-    /// Counts a lost record, unless it isn't for this destination or has been read.
+    /// Counts a lost record if this destination receives it and hasn't read it.
     mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason) {
         if level >= minimumLevel, position > read { lose(1, from: position, reason) }
     }
@@ -115,7 +115,7 @@ struct DestinationState: Sendable {
         if !losses.isEmpty { outcome.losses = takeLosses() }
     }
 
-    /// Reports the events that the shipper waits for and hasn't caused itself.
+    /// Reports the events that the shipper waits for and that it didn't cause.
     mutating func takeNews(_ tell: (StoreNews) -> Void) {
         if wake.take(unread, unreadBytes) { tell(.records) }
         guard isLossAwaited, !losses.isEmpty else { return }
@@ -129,7 +129,7 @@ struct DestinationState: Sendable {
         return losses
     }
 
-    /// Marks records as read; those read before don't count again.
+    /// Marks records as read. Records that were read before don't count again.
     mutating func hand(_ records: ArraySlice<StoredRecord>, through position: RecordPosition) {
         for record in records where record.position > read {
             handed.append(record.position)
@@ -150,8 +150,8 @@ struct DestinationState: Sendable {
     }
 }
 
-/// The acknowledged position of a destination, stored in a file: two slots of 32 bytes, written alternately and in place, so that one is
-/// always intact and the file never grows.
+/// The acknowledged position of a destination, stored in a file: two slots of 32 bytes, written alternately and in place, so that one slot
+/// is always intact and the file never grows.
 ///
 ///     "RLog" · version (4) · count of writes (8) · position (8) · 0 (4) · CRC-32C of the 28 bytes before (4)
 ///
@@ -285,7 +285,7 @@ struct Exclusions: Sendable {
     }
 }
 
-// These methods change values in place through their index: the subscript by key allocates memory each time.
+// These methods change values in place by index, because the subscript by key allocates memory each time.
 extension Dictionary {
     /// Changes the value of a key.
     ///
@@ -299,7 +299,7 @@ extension Dictionary {
     mutating func changeEach(_ change: (Key, inout Value) -> Void) {
         var index = startIndex
         while index != endIndex {
-            // Not `self[index].key`, which also copies the value.
+            // `self[index].key` would also copy the value.
             change(keys[index], &values[index])
             formIndex(after: &index)
         }

@@ -2,7 +2,7 @@
 struct Segment: Sendable {
     let name: SegmentName
     let salt: UInt64
-    /// The length that is written and synced; bytes after it are ignored.
+    /// The length that is written and synced, in bytes. Bytes after this length are ignored.
     var length: Int
     /// The size of the file, including bytes after ``length``.
     var fileBytes: Int
@@ -18,7 +18,7 @@ struct Segment: Sendable {
     var excluded: [String: Exclusions] = [:]
     /// The loss reports, each for one destination.
     private(set) var reports: [Report] = []
-    /// The records found after damage: others count as lost even if the medium returns them later. `nil` without damage.
+    /// The records found after damage: all other records count as lost, even if the medium returns them later. `nil` without damage.
     var found: Exclusions?
     /// Whether the file also starts with the records of the previous segment, whose file couldn't be removed yet.
     var hasCopies = false
@@ -41,7 +41,8 @@ struct Segment: Sendable {
         last = position
     }
 
-    /// Returns whether a position belongs to this segment: other records in its file are counted for another segment or not at all.
+    /// Returns whether a position belongs to this segment. Other records in the segment's file are counted for another segment, or not at
+    /// all.
     func has(_ position: RecordPosition) -> Bool {
         first > 0 && position >= first && position <= last && found?.contains(position) ?? true
     }
@@ -81,12 +82,14 @@ struct Segment: Sendable {
         reports = before.reports + reports
     }
 
-    /// Returns whether the bytes are the same: within a generation a file only grows.
+    /// Returns whether another value describes the same bytes. Within a generation a file only grows, so the same length means the same
+    /// bytes.
     func isLike(_ other: Segment?) -> Bool {
         name == other?.name && length == other?.length && generation == other?.generation
     }
 
-    /// Returns the records that a destination doesn't receive: those its filter excludes, and loss reports of other destinations.
+    /// Returns the records that a destination doesn't receive: those that the destination's filter excludes, and loss reports of other
+    /// destinations.
     func exclusions(_ judged: Exclusions?, for name: String, from level: LogLevel) -> Exclusions {
         var exclusions = judged ?? Exclusions()
         for report in reports where report.destination != name && report.level >= level { exclusions.insert(report.position) }
@@ -110,7 +113,8 @@ struct Segment: Sendable {
         _ name: SegmentName, _ bytes: ByteBuffer, after previous: RecordPosition = 0, before bound: RecordPosition = .max
     ) -> Scan {
         bytes.withUnsafeBytes { bytes in
-            // Checked first: a later version may define everything after the first 32 bytes differently, and may need nothing there.
+            // The version is checked first: a later version may define everything after the first 32 bytes differently, or end the file
+            // there.
             let header = SegmentHeader(bytes)
             if let header, header.version != SegmentHeader.version { return .newer(header.version) }
             // The header is synced before the rename, so such a short file was truncated and has no records left.
@@ -153,7 +157,8 @@ extension Segment {
         let level: LogLevel
     }
 
-    /// Returns the records in the file, each once, without those dropped during the write. None count if other segments have all of them.
+    /// Returns the records in the file, each once, without those dropped during the write. Returns none if other segments contain all of
+    /// them.
     func frames(in bytes: ByteBuffer) -> [Segment.Found] {
         bytes.withUnsafeBytes { bytes in
             var found: [Segment.Found] = []

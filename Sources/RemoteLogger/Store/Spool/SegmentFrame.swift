@@ -2,17 +2,18 @@
 ///
 /// The checksum covers the segment's salt, length, position, and payload.
 struct SegmentFrame: Sendable {
-    /// 20 bytes before each payload.
+    /// The number of bytes before each payload: 20.
     static let overhead = 20
-    /// The largest possible position, far beyond any real one; its successor is representable, too. A spool starts at most at half of it.
+    /// The largest valid position, far beyond any real one. Its successor is representable, too. A spool starts at half of this position at
+    /// most.
     static let lastPosition = RecordPosition.max / 2
-    /// Neither UTF-8 nor small numbers, so it is rare in logged data.
+    /// The marker of a frame. It is neither valid UTF-8 nor a sequence of small numbers, so it is rare in logged data.
     private static let marker: [UInt8] = [0xF5, 0xC1, 0x9E, 0xFA]
 
     let position: RecordPosition
     /// The offset of the frame.
     let start: Int
-    /// The size of the payload in bytes. It is 32 bits wide because thousands of frames are held at once.
+    /// The size of the payload in bytes. It is 32 bits wide because thousands of frames are in memory at once.
     private let length: UInt32
 
     /// The range of the payload.
@@ -60,7 +61,7 @@ struct SegmentFrame: Sendable {
     /// The result of looking for a frame.
     enum Finding {
         case frame(SegmentFrame)
-        /// Possibly a frame that continues after the bytes; its size, if so.
+        /// The possible start of a frame that continues after the bytes, with the frame's size.
         case incomplete(Int)
         case nothing
     }
@@ -93,7 +94,7 @@ struct SegmentFrame: Sendable {
 ///
 ///     "RemLogSp" · version (4) · header's size (4) · salt (8) · 0 (4) · CRC-32C of the 28 bytes before (4)
 ///
-/// These 32 bytes have the same format in every version, so that an older program can detect a newer segment and leave it unchanged.
+/// These 32 bytes have the same format in every version, so that an older program can detect a newer segment and leave the file unchanged.
 struct SegmentHeader: Sendable, Equatable {
     static let version: UInt32 = 1
     /// The size of both copies in bytes.
@@ -137,8 +138,8 @@ struct SegmentHeader: Sendable, Equatable {
     }
 }
 
-/// The name of a segment file, `<epoch>-<number>.segment` in hexadecimal: the run that wrote it, and its number in that run. Names sort in
-/// the order of the records.
+/// The name of a segment file, `<epoch>-<number>.segment` in hexadecimal: the run that wrote the segment, and the segment's number in that
+/// run. Names sort in the order of the records.
 package struct SegmentName: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The run: higher than the epoch of every segment that existed when the run began.
     package let epoch: UInt64

@@ -44,7 +44,7 @@ public final class Spool: Sendable {
             let core = SpoolCore(root: root, settings: settings, files: files, leftover: directory)
             core.start()
             if core.statistics.directory != nil { return core }
-            // It can't be used now; the next run tries again.
+            // The directory can't be used now; the next run tries again.
             core.close()
             return nil
         }
@@ -69,7 +69,8 @@ public final class Spool: Sendable {
         await core.sync()
     }
 
-    /// Returns the store of a destination, with the records of a minimum level that the filter includes; `nil` if it is already in use.
+    /// Returns the store of a destination that receives the records from a minimum level that pass the filter; `nil` if the destination is
+    /// already in use.
     package func store(
         for destination: String, minimumLevel: LogLevel, includes: (@Sendable (LogRecord) -> Bool)? = nil
     ) -> SpoolDestination? {
@@ -106,7 +107,7 @@ public struct SpoolSettings: Sendable {
     /// The maximum size of a segment file in bytes.
     var segmentBytes: Int { min(1 << 20, boundedDiskBytes / 16) }
 
-    /// The space that is kept free for replacing a segment or a cursor.
+    /// The disk space that is reserved for replacing a segment or a cursor, in bytes.
     var reservedBytes: Int { segmentBytes + SegmentHeader.size + DestinationCursor.size }
 }
 
@@ -116,7 +117,7 @@ public struct SpoolStatistics: Sendable, Hashable {
     public enum Mode: Sendable, Hashable {
         /// On disk, after a short wait in memory.
         case disk
-        /// In memory only, because the disk fails; it is retried continuously.
+        /// In memory only, because the disk fails. The disk is retried continuously.
         case memory
     }
 
@@ -130,7 +131,7 @@ public struct SpoolStatistics: Sendable, Hashable {
     public var memoryRecords: Int
     /// The approximate size of these records in bytes.
     public var memoryBytes: Int
-    /// The directory that this process uses; `nil` until there is one. Other processes with the same spool directory use others.
+    /// The directory that this process uses; `nil` until there is one. Other processes with the same spool directory use other ones.
     public var directory: String?
     /// The directories of ended processes whose records are also shipped; the other counts exclude them.
     public var leftovers: [String] = []

@@ -187,8 +187,8 @@ extension SpoolCore {
     /// Makes room on the disk: removes acknowledged segments first, then records of the lowest level, oldest first, one segment at a time.
     /// Records that are about to be written count as the newest.
     ///
-    /// - Parameter items: the records to be written. Drops those with a lower level than all on disk.
-    /// - Returns: whether there is room. If not, something has changed, and the caller must check again.
+    /// - Parameter items: the records to be written. Records with a lower level than all records on disk are dropped.
+    /// - Returns: whether there is room. If not, the state has changed, and the caller must check again.
     /// - Throws: `SpoolFault.full` if every record is in flight.
     func makeRoom(
         for need: Int, _ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter

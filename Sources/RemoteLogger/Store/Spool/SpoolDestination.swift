@@ -3,8 +3,8 @@ import HTTPTransport
 /// The spool's records for one destination, with its own cursor: first the records of other processes, one directory after another, then
 /// those of this process.
 ///
-/// A leftover doesn't grow. Its positions, offset by those of the leftovers before it, are therefore fixed, and this process's own follow
-/// them all.
+/// The directory of an ended process, a leftover, doesn't grow. Its positions, offset by the number of positions in earlier leftovers, are
+/// therefore fixed. This process's positions follow those of all leftovers.
 package struct SpoolDestination: RecordStore {
     package let name: String
     package let spool: Spool

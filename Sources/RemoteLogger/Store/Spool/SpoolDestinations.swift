@@ -1,14 +1,15 @@
 import HTTPTransport
 
-/// Registers destinations while others append, write, read and delete, without waiting for a write to disk. A destination reads the
-/// existing records, and commits the result if they haven't changed since.
+/// Registration of destinations. It doesn't wait for disk writes: other destinations continue to append and read, and the writer continues
+/// to write and delete. Registration counts the existing records from a snapshot of the state, and commits the result only if the state
+/// hasn't changed since.
 extension SpoolCore {
-    /// The number of attempts concurrent with the writer. After that, registration waits for the writer.
+    /// The maximum number of attempts while the writer runs. After these, registration takes the writer's lock, which stops the writer.
     private static let attempts = 8
 
-    /// Opens a destination.
+    /// Opens a destination for a shipper.
     ///
-    /// - Returns: whether no other shipper uses it.
+    /// - Returns: whether no other shipper uses the destination.
     func register(_ name: String, _ selection: RecordSelection) -> Bool {
         var judged = JudgedSegments()
         for _ in 0..<Self.attempts {
@@ -30,7 +31,7 @@ extension SpoolCore {
         if state.withLock({ $0.directory != nil && ($0.retryAt == nil || leftover != nil) }) { tidyUp() }
     }
 
-    /// Counts the records of a destination that isn't in use, for the writer.
+    /// Counts the records of a destination that no shipper uses. Called by the writer.
     func begin(_ name: String) {
         var judged = JudgedSegments()
         while begin(name, nil, &judged) == nil {}
@@ -38,13 +39,13 @@ extension SpoolCore {
 
     /// Counts the records of a destination after its cursor.
     ///
-    /// If the cursor points into a segment that can't be read now, the destination starts before that segment: duplicates lose nothing, but
-    /// a count of zero would cause its deletion.
+    /// If the cursor points into a segment that can't be read now, the destination starts before that segment. Its records may then be sent
+    /// twice; if none of them were counted, the spool would delete the segment.
     ///
     /// - Parameters:
-    ///   - selection: the records it receives; `nil` if it isn't in use.
-    ///   - judged: the results of its filter.
-    /// - Returns: whether no other shipper uses it; `nil` if something has changed in the meantime.
+    ///   - selection: the records that the destination receives; `nil` if no shipper uses it.
+    ///   - judged: the results of the destination's filter so far; receives the new ones.
+    /// - Returns: whether no other shipper uses the destination; `nil` if the state has changed in the meantime.
     private func begin(_ name: String, _ selection: RecordSelection?, _ judged: inout JudgedSegments) -> Bool? {
         let before = state.withLock { DestinationOutlook($0, name) }
         guard !before.isOpen else { return false }
@@ -65,7 +66,7 @@ extension SpoolCore {
             beginning.unjudged = judge(before.segments, behind: beginning.acknowledged, for: selection, directory, &judged)
             beginning.judged = judged.exclusions
         }
-        // Replacements and deletions of files update the state before they release `exchange`.
+        // Code that replaces or deletes files holds `exchange` until it has updated the state, so this comparison detects each such change.
         let isDone = exchange.withLock { _ in
             state.withLock { state in
                 guard before.holds(in: state, name, isFiltered: selection?.includes != nil) else { return false }
@@ -98,7 +99,7 @@ private struct DestinationOutlook {
         straddled = segments.first { $0.first > 0 && $0.first <= destination.acknowledged }
     }
 
-    /// Returns whether the state is still the same.
+    /// Returns whether the relevant parts of the state are unchanged.
     func holds(in state: SpoolState, _ name: String, isFiltered: Bool) -> Bool {
         let now = DestinationOutlook(state, name)
         guard now.directory == directory, now.isOpen == isOpen, now.acknowledged == acknowledged,
@@ -110,7 +111,7 @@ private struct DestinationOutlook {
 
 /// The initial state of a destination.
 struct DestinationBeginning {
-    /// The records it receives; `nil` if it isn't in use.
+    /// The records that the destination receives; `nil` if no shipper uses it.
     let selection: RecordSelection?
     var acknowledged: RecordPosition
     /// The records of the segment that the cursor points into.
@@ -152,12 +153,12 @@ extension SpoolState {
 }
 
 extension SpoolCore {
-    /// The time during which unreadable data is retried, in nanoseconds.
+    /// The time during which an unreadable segment is read again, in nanoseconds. After that, its unreadable data is skipped.
     private static let patience: UInt64 = 10_000_000_000
 
     /// Returns the next records for a destination, from disk first, then from memory. Runs on the reading queue.
     func collect(for name: String, after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {
-        // Damage found here may cause losses for other destinations.
+        // Damage that is found while reading may cause losses for other destinations, whose shippers must be notified.
         defer { tellNews() }
         var batch = RecordBatch(cursor: cursor, limits: limits)
         batch.destination = name
@@ -165,9 +166,9 @@ extension SpoolCore {
         return batch.records
     }
 
-    /// Reads a piece of a segment or of the memory.
+    /// Reads the next piece of a segment, or the records in memory.
     ///
-    /// - Returns: whether there may be more.
+    /// - Returns: whether there may be more records.
     private func step(for name: String, _ batch: inout RecordBatch) -> Bool {
         let now = settings.clock.uptime
         let (piece, isJudged) = state.withLock { state -> (SpoolPiece?, Bool) in
@@ -197,7 +198,7 @@ extension SpoolCore {
             noteMissing(piece.segment.name)
             return true
         } catch {
-            // Retried later, and given up after a while.
+            // The segment is read again later. After `patience`, its unreadable data is skipped.
             if error.isUnreadable {
                 state.withLock { state in
                     if state.unreadable?.name != piece.segment.name { state.unreadable = (piece.segment.name, now) }
@@ -221,8 +222,8 @@ extension SpoolCore {
         }
     }
 
-    /// Recounts the records of a damaged segment. If records are appended during the count, it is repeated; the size limit of segments
-    /// bounds that.
+    /// Recounts the records of a damaged segment. If records are appended to the segment during the count, it is counted again; the size
+    /// limit of segments bounds the number of repetitions.
     private func recount(_ name: SegmentName, path: String, salvages: Bool) throws(SpoolFault) {
         var isCounted = false
         while !isCounted {

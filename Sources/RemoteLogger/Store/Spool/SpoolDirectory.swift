@@ -45,7 +45,7 @@ struct SpoolDirectory: Sendable {
         var firstFault: SpoolFault?
         // The root's entry may be unsynced even if it existed: the process that made it may have been killed before the sync.
         var parents: Set<String> = [root]
-        // Checked first, so that nothing is created in an unusable directory.
+        // The check comes first, so that nothing is created in an unusable directory.
         _ = try check(root, files)
         for slot in 0..<slots {
             let path = root + "/\(slot)"
@@ -71,8 +71,8 @@ struct SpoolDirectory: Sendable {
     /// Opens the directories of ended processes that have left records. A directory that can't be read now waits for the next run.
     ///
     /// - Parameters:
-    ///   - own: the directory of this process; those before it were tried already.
-    ///   - tell: receives a diagnostic for each directory that isn't used because it isn't safe.
+    ///   - own: the directory of this process; the directories before it have already been tried.
+    ///   - tell: receives a diagnostic for each directory that isn't used because using it isn't safe.
     static func leftovers(
         below root: String, besides own: String? = nil, files: SpoolFileSystem, tell: (String) -> Void = { _ in }
     ) -> [SpoolDirectory] {
@@ -123,8 +123,8 @@ struct SpoolDirectory: Sendable {
     /// Locks a directory and reads its files.
     ///
     /// - Parameter remarks: receives the diagnostics of an unusable directory.
-    /// - Returns: `nil` if another process has locked the directory, or a later version has written to it. That version continues with
-    ///   positions that can't be read here, and would take records added here for its own.
+    /// - Returns: `nil` if another process has locked the directory, or a later version has written to it. The later version may use
+    ///   positions that this version can't read, and would mistake records added by this version for its own.
     private static func take(
         _ path: String, accepting owner: UInt32?, _ files: SpoolFileSystem, _ remarks: inout [String]
     ) throws(SpoolFault) -> SpoolDirectory? {
@@ -203,7 +203,7 @@ extension SpoolDirectory {
     /// - Returns: whether the directory can be used.
     mutating func scan(_ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
         var names: [SegmentName] = []
-        // Removed at the end: a directory to which a later version has written must stay untouched.
+        // Useless files are removed at the end, because a directory to which a later version has written must stay unchanged.
         var useless: [String] = []
         for file in try files.list(path) where file != Self.lockFile {
             let objection = try objection(to: file, files)

@@ -121,7 +121,8 @@ extension SpoolFileSystem {
 
     /// Returns the bytes of a range, fewer at the end of the file.
     ///
-    /// - Parameter salvages: whether blocks that the medium can't read become zeros, which no record survives, instead of a fault.
+    /// - Parameter salvages: whether blocks that the medium can't read are replaced by zeros, which loses their records, instead of causing
+    ///   a fault.
     func readAll(_ file: Int32, _ range: Range<Int>, salvages: Bool = false) throws(SpoolFault) -> ByteBuffer {
         var bytes = ByteBuffer()
         let room = UnsafeMutableRawBufferPointer(start: bytes.room(range.count), count: range.count)
@@ -353,7 +354,7 @@ extension SpoolFileSystem {
 
     /// Collects the names of a directory.
     ///
-    /// - Throws: if reading ends with an error. An incomplete listing would be taken for a complete one, and files would be overwritten.
+    /// - Throws: if reading ends with an error. If an incomplete listing counted as complete, existing files would be overwritten.
     static func names(_ next: () -> UnsafePointer<CChar>?) throws(SpoolFault) -> [String] {
         var names: [String] = []
         while let bytes = next() {
@@ -395,7 +396,7 @@ extension SpoolFileSystem {
 
     private static func synchronize(_ file: Int32) throws(SpoolFault) {
         #if canImport(Darwin)
-        // On these systems fsync(2) leaves the data in the drive's cache. Some file systems support nothing else.
+        // On these systems fsync(2) leaves the data in the drive's cache. Some file systems support only fsync(2).
         guard fcntl(file, F_FULLFSYNC) != 0 else { return }
         #endif
         _ = try repeating("fsync") { fsync(file) }

@@ -105,13 +105,13 @@ extension SpoolState {
 ///
 /// Every step replaces one file by another. If the process ends between two steps, records are in two files; the later one counts.
 extension SpoolCore {
-    /// Removes a segment's records of a level, and those that no destination needs.
+    /// Removes a segment's records of a level, and the records that no destination needs.
     ///
     /// - Returns: whether the segment is shorter now.
     func reclaim(_ name: SegmentName, _ level: LogLevel, _ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
         let found = state.withLock { state in state.segments.first { $0.name == name } }
         guard let directory = writer.directory, let segment = found else { return false }
-        // The next run would find the removed records in the next file.
+        // If the next file has copies of these records, the next run would find them there, so that file is replaced first.
         if let next = state.withLock({ $0.copies(of: name) }) {
             guard let whole = whole(next, in: directory) else { return false }
             return try replace(whole, behind: nil, in: directory)
@@ -228,8 +228,8 @@ package struct RecordSelection: Sendable {
     /// The filter on records of that level or higher; `nil` includes all.
     package var includes: (@Sendable (LogRecord) -> Bool)?
 
-    /// Returns whether a record is excluded. Loss reports ignore the filter: each destination receives only its own, because those of other
-    /// destinations would be wrong for it.
+    /// Returns whether a record is excluded. Loss reports ignore the filter: each destination receives only its own, because the reports of
+    /// other destinations would be wrong for it.
     func excludes(_ record: LogRecord) -> Bool {
         guard record.level >= minimumLevel else { return false }
         if record.isLossReport { return record.lossDestination.map { $0 != destination } ?? false }

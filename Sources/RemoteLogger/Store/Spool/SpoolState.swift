@@ -1,7 +1,7 @@
 /// The content of a spool and its destinations: all state that changes together, under one lock that is never held during disk I/O.
 ///
-/// A record is held for every destination whose level it reaches. It is removed when all of them have acknowledged it, or when it is lost,
-/// which counts for each destination that hadn't acknowledged it.
+/// A record is held for every destination whose level it reaches. The record is removed when all of them have acknowledged it, or when it
+/// is lost. A loss counts for each destination that hasn't acknowledged the record.
 struct SpoolState: Sendable {
     /// The records that aren't on disk yet. Those that a destination has read are pinned.
     var memory = RecordBuffer()
@@ -80,7 +80,8 @@ struct SpoolState: Sendable {
         return outcome
     }
 
-    /// Counts a lost record for all destinations that haven't read it; the others deliver it or report its loss themselves.
+    /// Counts a lost record for all destinations that haven't read it; the other destinations deliver the record or report its loss
+    /// themselves.
     ///
     /// - Parameter isExcluded: whether a destination's filter excludes it.
     mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason, isExcluded: (String) -> Bool) {
@@ -329,7 +330,7 @@ extension SpoolState {
 
     /// Counts the loss of a record that is being written.
     mutating func lose(_ item: RecordBuffer.Item, _ reason: DropReason) {
-        // It may have been acknowledged or dropped since.
+        // The record may have been acknowledged or dropped since.
         guard let item = memory.remove(item) else { return }
         lose(item, because: reason)
     }

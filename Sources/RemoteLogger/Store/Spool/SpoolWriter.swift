@@ -1,15 +1,15 @@
 import HTTPTransport
 
-/// The state of the writing queue.
+/// The state of the writing queue. The work of this queue is in the extension of ``SpoolCore`` below.
 struct SpoolWriter: Sendable {
     var directory: SpoolDirectory?
     /// The segment that is being written.
     var active: (file: Int32, name: SegmentName)?
     var epoch: UInt64 = 0
     var number: UInt64 = 0
-    /// Whether the disk failure has been reported.
+    /// Whether the current disk failure has been reported.
     var hasComplained = false
-    /// Whether the full spool has been reported.
+    /// Whether it has been reported that the spool is full.
     var saidFull = false
     var encoder = RecordEncoder()
     var generator = SystemRandomNumberGenerator()
@@ -52,7 +52,7 @@ extension SpoolCore {
         report(.warning, "The log spool can't use its disk: \(fault). Records wait in memory, and the disk is retried.")
     }
 
-    /// The limits of one write: a sync takes about as long for many records as for few.
+    /// The maximum number and size of the records that are staged together. A sync takes about as long for many records as for few.
     private static let piece = BufferLimits(records: 2_048, bytes: 1 << 20)
 
     /// Writes the records up to a position, piece by piece.
@@ -60,21 +60,21 @@ extension SpoolCore {
         while true {
             let items = state.withLock { $0.stage(through: target, within: Self.piece) }
             guard !items.isEmpty else { return }
-            // Includes destinations that have registered since: only a cursor file tells the next run what a destination hasn't
-            // acknowledged.
+            // A destination that has registered since the last write needs a cursor file before the records are written. Without the file,
+            // the next run doesn't know which records the destination hasn't acknowledged.
             try createCursors(writer)
             var rest = items[...]
             while !rest.isEmpty { try write(&rest, &writer) }
         }
     }
 
-    /// Writes as many records as the active segment holds, at once, and syncs them.
+    /// Writes as many of the records as fit in the active segment, in one write with one sync, and removes them from `items`.
     private func write(_ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter) throws(SpoolFault) {
         state.withLock { $0.removeDropped(from: &items) }
         guard let first = items.first else { return }
         guard let active = try activeSegment(&writer) else { throw SpoolFault.full }
         guard let segment = state.withLock({ $0.segments.last { $0.name == active.name } }) else {
-            // The file was deleted externally, and a reader has noticed: continue in a new one.
+            // A reader has found that the file was deleted externally: continue in a new segment.
             return seal(&writer)
         }
         writer.encoder.removeAll()
@@ -89,7 +89,8 @@ extension SpoolCore {
             count += 1
         }
         guard count > 0 else {
-            // The record doesn't fit after the existing ones: it goes to a new segment, or is dropped if it doesn't fit there either.
+            // The first record doesn't fit in the segment. If the segment is empty, no segment can hold the record, and it is dropped;
+            // otherwise a new segment is started.
             if segment.length == SegmentHeader.size {
                 state.withLock { $0.lose(first, .oversize) }
                 items.removeFirst()
@@ -120,9 +121,10 @@ extension SpoolCore {
         return state.withLock { $0.commit(items, in: segment.name, length: end) }
     }
 
-    /// Truncates a segment after a failed write, because its state on the medium is unknown. Nothing is written after it if that fails.
+    /// Truncates a segment to its length before a failed write, because it is unknown what the medium holds after that length. The caller
+    /// seals the segment, so nothing is appended to it even if the truncation fails.
     ///
-    /// - Parameter end: the intended end of the write.
+    /// - Parameter end: the offset at which the write would have ended.
     private func cut(_ file: Int32, of segment: Segment, writtenTo end: Int) {
         var size = end
         do throws(SpoolFault) {

@@ -4,7 +4,7 @@ struct StagedRecords: Sendable {
     private let last: RecordPosition
     /// The records that were dropped.
     private var lost: Set<RecordPosition> = []
-    /// Whether a destination has registered since: the exclusions in the copies are then outdated.
+    /// Whether a destination has registered since staging. If so, the exclusions in the copies are outdated.
     private(set) var isJudged = false
 
     init(through last: RecordPosition = 0) {

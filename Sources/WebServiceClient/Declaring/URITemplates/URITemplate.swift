@@ -3,8 +3,8 @@
 ///     let search = try URITemplate("/search{?text,page}{&tags*}")
 ///     try search.expand(["text": "a&b", "page": "2", "tags": ["x", "y"]])     // /search?text=a%26b&page=2&tags=x&tags=y
 ///
-/// Expansion encodes each value for its operator: only `{+name}` and `{#name}` keep reserved characters and whole `%XX` of a value
-/// unencoded.
+/// Expansion percent-encodes each value by the rules of its expression's operator: `{+name}` and `{#name}` keep reserved characters and
+/// complete escapes (`%XX`) in a value; all other operators encode them.
 public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
     /// The original text of the template.
     public let description: String
@@ -19,7 +19,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         case expression(Operator, [Variable])
     }
 
-    /// A name in an expression, with its modifier (RFC 6570 section 2.3 and 2.4).
+    /// A name in an expression, with its modifier (RFC 6570 sections 2.3 and 2.4).
     struct Variable: Hashable, Sendable {
         enum Modifier: Hashable, Sendable {
             case none
@@ -41,12 +41,13 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the first name of an expression that leaves a gap in the path. `{name}` and `{+name}` expand to nothing without a value.
-    /// Other expressions, such as `{/name}`, omit their separator too, but keep it before an empty value.
+    /// Returns the first variable whose expression would leave a gap in the path, such as an empty segment. `{name}` and `{+name}` leave
+    /// one if no variable of theirs has a nonempty value. `{/name}` leaves one only if a value is empty, because it omits its slash for a
+    /// missing value.
     ///
     /// - Parameters:
-    ///   - names: The variables with no value or an empty one.
-    ///   - empty: The variables with an empty value, or an empty element in a list.
+    ///   - names: The variables that have no value or an empty value.
+    ///   - empty: The variables whose value is empty, or is a list with an empty element.
     func blankInPath(_ names: Set<String>, empty: Set<String>) -> String? {
         for part in parts {
             switch part {
@@ -83,7 +84,8 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension URITemplate {
-    /// The expansion rules of an expression's first character: a row each of the table in RFC 6570 appendix A.
+    /// The operator of an expression, which is its first character and determines the expansion rules. Each case is a column of the table
+    /// in RFC 6570 appendix A.
     enum Operator: UInt8, Hashable, Sendable, CaseIterable {
         case simple = 0
         case reserved = 0x2B  // +
@@ -119,10 +121,10 @@ extension URITemplate {
             }
         }
 
-        /// Whether a name without a value keeps its `=`.
+        /// Whether a name is followed by `=` even if its value is empty.
         var keepsEqualsSign: Bool { self != .parameter }
 
-        /// Whether reserved characters and whole `%XX` of a value are kept unencoded.
+        /// Whether reserved characters and complete escapes (`%XX`) in a value are kept unencoded.
         var allowsReserved: Bool { self == .reserved || self == .fragment }
     }
 
@@ -133,7 +135,7 @@ extension URITemplate {
 extension URITemplate {
     /// Returns the first characters of a value, counted in Unicode scalars (RFC 6570 section 2.4.1), never in bytes.
     ///
-    /// If whole `%XX` of the value are kept, a run of them that encodes one scalar counts as one character and isn't cut.
+    /// If the operator keeps escapes (`%XX`), the consecutive escapes that encode one scalar count as one character and aren't separated.
     static func prefix(of text: String, length: Int, as kind: Operator) -> String {
         guard text.utf8.count > length else { return text }
         guard kind.allowsReserved, text.utf8.contains(URLEncoding.percent) else {
@@ -150,7 +152,7 @@ extension URITemplate {
         }
     }
 
-    /// The end of the character at an index: a raw scalar, or the triplets of an encoded one.
+    /// Returns the end of the character at an index: an unencoded scalar, or the escapes that encode one.
     private static func character(in bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Int {
         guard let lead = tripletByte(in: bytes, at: start) else {
             return min(start + width(ofLead: bytes[start]), bytes.count)
@@ -186,8 +188,8 @@ extension URITemplate {
 extension URITemplate {
     /// The value of a variable (RFC 6570 section 2.3).
     ///
-    /// It can be a literal: `"text"`, `["a", "b"]`, `["key": "value"]` and `nil`. An undefined value, an empty list and an empty map are
-    /// all omitted, together with their operator if the expression has no other defined value. An empty string is a value.
+    /// It can be a literal: `"text"`, `["a", "b"]`, `["key": "value"]` and `nil`. Expansion omits undefined values, empty lists and empty
+    /// maps. If an expression has no other value, its operator is omitted, too. An empty string is a value.
     public enum Value: Hashable, Sendable {
         /// One text.
         case string(String)
@@ -208,7 +210,7 @@ extension URITemplate {
             }
         }
 
-        /// Whether the value expands to nothing in an expression without names.
+        /// Whether the value has no text: it is undefined or empty, or a list of only empty texts.
         var isBlank: Bool {
             switch self {
             case .string(let text): text.isEmpty
@@ -260,7 +262,7 @@ extension URITemplate.Value: ExpressibleByStringInterpolation, ExpressibleByArra
 }
 
 extension URITemplate {
-    /// Expands the template; names that aren't in the dictionary are undefined.
+    /// Expands the template. Variables that aren't in the dictionary are undefined.
     ///
     /// - Throws: ``ExpansionError`` if a prefix applies to a list or a map.
     public func expand(_ values: [String: Value]) throws -> String {
@@ -343,7 +345,7 @@ extension URITemplate {
         }
     }
 
-    /// Appends the variable's own name. The parser has checked that it needs no encoding.
+    /// Appends the variable's name, unencoded: the parser accepts only names that need no encoding.
     private static func appendName(_ name: String, beforeEmpty isEmpty: Bool, to output: inout [UInt8], as kind: Operator) {
         output.append(contentsOf: name.utf8)
         if !isEmpty || kind.keepsEqualsSign { output.append(UInt8(ascii: "=")) }
@@ -359,10 +361,10 @@ extension URITemplate {
 }
 
 extension URITemplate.Value {
-    /// Creates the value of an argument: a text or number becomes a string, an array of these a list, a structure or dictionary pairs,
-    /// `nil` undefined.
+    /// Creates the value of an argument. A text or number becomes a string, an array of texts or numbers becomes a list, a structure or
+    /// dictionary becomes pairs, and `nil` becomes undefined.
     ///
-    /// - Throws: ``ReflectionError`` for a value without a text, or nested deeper than a template supports.
+    /// - Throws: ``ReflectionError`` if a value has no text form, or is nested deeper than a template supports.
     init(reflecting argument: Any) throws {
         if let list = argument as? [Any] {
             self = .list(try list.compactMap { try ArgumentText.text(of: $0) })
@@ -374,7 +376,7 @@ extension URITemplate.Value {
         }
     }
 
-    /// Whether an argument is a structure or dictionary without a text form, which is expanded by its fields.
+    /// Returns whether an argument is a structure or dictionary without a text form. Such an argument is expanded by its fields.
     private static func hasFields(_ argument: Any) -> Bool {
         if argument is String || argument is any BinaryInteger || argument is any RawRepresentable { return false }
         let kind = Mirror(reflecting: argument).displayStyle
