@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
-@testable import TransportConformance
 import WebServiceClient
 
+@testable import TransportConformance
 @testable import WebServiceTesting
 
 /// A transport that meets all demands of the cases with servers without calling any: from a URL it knows how that server would end the

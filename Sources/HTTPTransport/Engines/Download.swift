@@ -107,7 +107,8 @@ struct DownloadFile {
             }
             throw DownloadError(
                 message:
-                    "No file can be created for \(name) in \(folder.lastPathComponent) (\(Self.reason)): check whether the folder is writable.")
+                    "No file can be created for \(name) in \(folder.lastPathComponent) (\(Self.reason)): check whether the folder is writable."
+            )
         }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }

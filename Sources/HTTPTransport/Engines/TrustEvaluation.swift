@@ -76,7 +76,8 @@ package final class TrustProbe: Sendable {
         } catch let error as TransportError where error.code == .timedOutWaiting {
             let host = url.host() ?? "The host"
             throw TransportError(
-                error.code, "\(host) didn't complete the TLS handshake in time: is it reachable, and does it support TLS? `timeout` sets "
+                error.code,
+                "\(host) didn't complete the TLS handshake in time: is it reachable, and does it support TLS? `timeout` sets "
                     + "the time.")
         }
         throw TransportError(.other, "\(url.host() ?? "The host") responded without a secure connection.")

@@ -109,7 +109,8 @@ extension ODataClient {
     /// Returns the call with the settings of the client and the request. It is named by the operation, so that calls which differ only in
     /// their URLs are compiled once.
     private func prepared(
-        _ call: ServiceCall, _ settings: CallSettings, _ operation: ODataOperation, _ place: ResultPlace, for result: any Any.Type = Void.self
+        _ call: ServiceCall, _ settings: CallSettings, _ operation: ODataOperation, _ place: ResultPlace,
+        for result: any Any.Type = Void.self
     ) -> ServiceCall {
         var call = settings.applied(to: call.named(operation.route, route: operation.route), place, for: result)
         call = preferring(call, operation.preferences)

@@ -47,13 +47,15 @@ import WebServiceClient
 
     @Test func `a wrong entity is an error with its place`() throws {
         for (json, place) in [
-            (#"{"value":[{"id":1},{"id":"seven"}]}"#, ["value", "1", "id"]), (#"{"d":{"results":[{"id":1},{"id":null}]}}"#, ["d", "results", "1", "id"]),
+            (#"{"value":[{"id":1},{"id":"seven"}]}"#, ["value", "1", "id"]),
+            (#"{"d":{"results":[{"id":1},{"id":null}]}}"#, ["d", "results", "1", "id"]),
             (#"[{"id":1.5}]"#, ["0", "id"]),
         ] {
             let error = #expect(throws: DecodingError.self) { try page(json, of: Item.self) }
             let path =
                 switch error {
-                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context), .dataCorrupted(let context):
+                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                    .dataCorrupted(let context):
                     context.codingPath
                 default: [any CodingKey]()
                 }

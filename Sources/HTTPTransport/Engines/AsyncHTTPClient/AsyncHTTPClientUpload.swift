@@ -70,8 +70,9 @@ final class AsyncHTTPClientUpload: Sendable {
     }
 
     static func wrongLength(_ count: String, length: Int64) -> RequestBodyError {
-        RequestBodyError(message: "The stream provided \(count) bytes, but the body's length is \(length): give the correct length, or "
-            + "none.")
+        RequestBodyError(
+            message: "The stream provided \(count) bytes, but the body's length is \(length): give the correct length, or "
+                + "none.")
     }
 
     private static func checkFiles(of body: RequestBody) throws {

@@ -76,8 +76,10 @@ package final class CurlConnection: @unchecked Sendable {
             try checkOpen()
             let left = end - .now
             guard left > .zero else {
-                throw TransportError(.timedOutConnecting, "No secure connection to \(connector.origin.authority) was established within "
-                    + "\(limit).")
+                throw TransportError(
+                    .timedOutConnecting,
+                    "No secure connection to \(connector.origin.authority) was established within "
+                        + "\(limit).")
             }
             csl_multi_poll(multi, left.pollMilliseconds)
         }

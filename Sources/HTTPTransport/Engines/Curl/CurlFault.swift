@@ -71,7 +71,8 @@ enum CurlFault {
     /// A proxy refused to open a tunnel to an https server.
     static func tunnelRefused(to host: String, status: Int) -> TransportError {
         TransportError(
-            .proxyRefused, "The proxy for \(host) refuses to connect to it, with status \(status): check whether the proxy allows the "
+            .proxyRefused,
+            "The proxy for \(host) refuses to connect to it, with status \(status): check whether the proxy allows the "
                 + "host.")
     }
 
@@ -220,7 +221,8 @@ enum CurlFault {
             return untrusted(host: host, text: text, verified: verified)
         case CSL_RESULT_CLIENT_CERTIFICATE, CSL_RESULT_TLS_CLIENT_CERTIFICATE:
             return (
-                .clientCertificate, "The client's certificate for \(host) can't be used (\(text)): check the certificate, key and "
+                .clientCertificate,
+                "The client's certificate for \(host) can't be used (\(text)): check the certificate, key and "
                     + "passphrase."
             )
         case CSL_RESULT_TLS_CONNECT, CSL_RESULT_TLS_CIPHER, CSL_RESULT_TLS_SHUTDOWN, CSL_RESULT_ISSUER, CSL_RESULT_AUTHORITIES_FILE:
@@ -338,11 +340,17 @@ extension CurlFault {
     static func untrusted(host: String, text: String, verified: Int) -> (TransportError.Code, String) {
         switch verified {
         case 9:
-            return (.certificateNotYetValid, "The certificate of \(host) isn't valid yet: check the clock of this machine, and the "
-                + "certificate.")
+            return (
+                .certificateNotYetValid,
+                "The certificate of \(host) isn't valid yet: check the clock of this machine, and the "
+                    + "certificate."
+            )
         case 10:
-            return (.certificateExpired, "The certificate of \(host) has expired: it must be renewed, or the clock of this machine is "
-                + "wrong.")
+            return (
+                .certificateExpired,
+                "The certificate of \(host) has expired: it must be renewed, or the clock of this machine is "
+                    + "wrong."
+            )
         case 2, 18, 19, 20, 21, 24, 27:
             return (
                 .unknownIssuer,
@@ -385,8 +393,11 @@ extension CurlFault {
         case .certificateForOtherHost:
             return (kind, "The certificate of \(proxy) is for other hosts (\(text)): check the proxy's name.")
         case .certificateExpired, .certificateNotYetValid:
-            return (kind, "The certificate of \(proxy) isn't valid now (\(text)): it must be renewed, or the clock of this machine is "
-                + "wrong.")
+            return (
+                kind,
+                "The certificate of \(proxy) isn't valid now (\(text)): it must be renewed, or the clock of this machine is "
+                    + "wrong."
+            )
         default:
             return (kind, "The certificate of \(proxy) isn't trusted (\(text)).")
         }

@@ -29,8 +29,10 @@ final class CurlKeyLog: @unchecked Sendable {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard file >= 0 else {
             let reason = String(cString: strerror(errno)).lowercased()
-            throw TransportError(.badRequest, "keyLogFile \(path) can't be written (\(reason)): check whether its folder exists and is "
-                + "writable.")
+            throw TransportError(
+                .badRequest,
+                "keyLogFile \(path) can't be written (\(reason)): check whether its folder exists and is "
+                    + "writable.")
         }
         var status = csl_file_status()
         guard csl_status_of_file(file, &status) == 0, status.is_regular, status.is_private else {

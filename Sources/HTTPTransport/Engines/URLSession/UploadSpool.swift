@@ -61,7 +61,7 @@ final class UploadSpool: Sendable {
                 throw RequestBodyError(
                     message:
                         "The stream provided \(length) bytes, but the body's length is \(body.length ?? 0): give the correct length, or "
-                            + "none.")
+                        + "none.")
             }
             return UploadSpool(file: file, length: length)
         } catch {
