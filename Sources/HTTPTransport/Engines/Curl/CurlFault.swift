@@ -167,8 +167,8 @@ enum CurlFault {
     static func endless(_ host: String, isOfProxy: Bool) -> TransportError {
         TransportError(
             .unreadableResponse,
-            "\(isOfProxy ? "The proxy for " : "")\(host) kept the transport busy with endless useless data, such as empty frames: the "
-                + "connection was closed.")
+            "\(isOfProxy ? "The proxy for " : "")\(host) kept the transport busy with endless useless data, such as a flood of empty "
+                + "frames: the connection was closed.")
     }
 
     /// Returns the error for a shortage of descriptors or threads in this process, before there was a connection.

@@ -75,7 +75,7 @@ struct CurlAdmissionTests {
         let request = ServiceRequest(url: server.url, timeouts: ServiceTimeouts(total: .zero))
         let transport = try transport { _ in }
         let error = await #expect(throws: TransportError.self) { try await watched { try await transport.send(request) } }
-        #expect(error?.code == .timedOutTotal && error?.message.contains("behind others") == false, "\(String(describing: error))")
+        #expect(error?.code == .timedOutTotal && error?.message.contains("after other calls") == false, "\(String(describing: error))")
     }
 
     @Test func `a body is opened when its exchange starts`() async throws {

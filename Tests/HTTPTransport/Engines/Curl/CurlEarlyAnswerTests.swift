@@ -126,7 +126,7 @@ struct CurlEarlyAnswerTests {
             let error = await #expect(throws: TransportError.self) {
                 try await watched { _ = try await transport.send(sent).body.collect(upTo: 100) }
             }
-            #expect(error?.isTimeout == true && error?.message.contains("own body") == true, "\(String(describing: error))")
+            #expect(error?.isTimeout == true && error?.message.contains("request's body") == true, "\(String(describing: error))")
         }
     }
 

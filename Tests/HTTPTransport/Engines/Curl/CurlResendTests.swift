@@ -117,7 +117,7 @@ struct CurlResendTests {
         let response = try await watched { try await transport.send(request) }
         #expect(response.status == 417)
         let error = await #expect(throws: TransportError.self) { try await watched { try await response.body.collect(upTo: 100) } }
-        #expect(error?.code == .truncated && error?.message.contains("leave Expect out") == true)
+        #expect(error?.code == .truncated && error?.message.contains("omit Expect") == true)
     }
 
     /// libcurl notes with its handle that a body must be rewound before it is sent again, and a reset leaves the note (curl's issue 18206).
