@@ -1,4 +1,5 @@
 public import Foundation
+import WebServiceClient
 
 /// A page, which is read entity by entity.
 protocol PagePayload {
