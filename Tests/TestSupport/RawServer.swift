@@ -59,7 +59,9 @@ package final class RawServer: Sendable {
         throws -> ServiceRequest
     {
         guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { throw RawServerError() }
-        return ServiceRequest(method: method, url: url, headers: headers, body: body)
+        // A busy machine may let a test wait for longer than the default deadlines.
+        return ServiceRequest(
+            method: method, url: url, headers: headers, body: body, timeouts: ServiceTimeouts(firstByte: nil, idle: nil))
     }
 }
 

@@ -49,7 +49,7 @@ import WebServiceTesting
         let qualified = await #expect(throws: ServiceError.self) {
             try await client.invoke(ResourcePath("Container.Approve"), ["ID": 5])
         }
-        #expect(qualified?.kind == .query && qualified?.message.contains("name alone") == true)
+        #expect(qualified?.kind == .query && qualified?.message.contains("only the operation's name") == true)
         #expect(stub.requests.isEmpty)
     }
 }

@@ -45,7 +45,7 @@ struct PayloadTests {
 
     @Test func `the invalid payload is an error that names the fault`() throws {
         let error = #expect(throws: DecodingError.self) { try Payloads.entity("v2-double-property-invalid.json") }
-        #expect("\(String(describing: error))".contains("'Name' is in its object twice"))
+        #expect("\(String(describing: error))".contains("“Name” twice"))
     }
 
     @Test(arguments: [

@@ -110,7 +110,7 @@ import WebServiceClient
     @Test(
         "A missing root is told with what is there instead",
         arguments: [
-            (["a", "x", "c"], ["“a.x.c”", "in “a”", "no “x”", "“b”, “k0”"]), (["x"], ["at the top", "the key “a”"]),
+            (["a", "x", "c"], ["“a.x.c”", "in “a”", "“x” is missing", "“b”, “k0”"]), (["x"], ["at the top", "the key “a”"]),
             (["a", "b", "c"], ["in “a.b”", "an array of 2", "index"]), (["a", "b", "2"], ["an array of 2"]),
             (["a", "b", "-1"], ["an array of 2"]),
             (["a", "b", "0", "c"], ["null"]), (["a", "b", "1", "c"], ["simple value"]),

@@ -54,7 +54,7 @@ struct CurlTaskExecutorTests {
             }
         }
         let transport = try transport()
-        let request = ServiceRequest(url: server.url)
+        let request = ServiceRequest(url: server.url, timeouts: ServiceTimeouts(firstByte: nil, idle: nil))
         let answers = try await watched {
             try await withTaskExecutorPreference(transport.taskExecutor) {
                 try await withThrowingTaskGroup(of: String.self) { group in

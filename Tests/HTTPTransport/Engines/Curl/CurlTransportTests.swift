@@ -34,18 +34,19 @@ struct CurlTransportTests {
     @Test func `metrics tell of times, bytes and the connection`() async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
         let transport = try transport()
-        var request = ServiceRequest(url: server.url)
-        for isReused in [false, true] {
-            let response = try await transport.send(request)
+        var reuses: [Bool] = []
+        // On a busy machine the server may close the idle connection before the next request.
+        while reuses.last != true, reuses.count < 20 {
+            let response = try await transport.send(ServiceRequest(url: server.url))
             _ = try await response.body.collect(upTo: 100)
             let metrics = try #require(response.report?.metrics)
-            #expect(metrics.isConnectionReused == isReused)
+            reuses.append(metrics.isConnectionReused == true)
             #expect(metrics.bytesReceived == 5)
             #expect(metrics.remoteAddress == "127.0.0.1:\(server.port)")
             #expect(try #require(metrics.firstByte) <= #require(metrics.total))
             #expect(response.httpVersion == "HTTP/1.1")
-            request = ServiceRequest(url: server.url)
         }
+        #expect(reuses.first == false && reuses.last == true)
     }
 
     @Test(arguments: [CurlTransport.HTTPVersion.http1, .http2WhereOffered])
