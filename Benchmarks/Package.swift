@@ -25,6 +25,7 @@ let package = Package(
             dependencies: [
                 .product(name: "WebServiceClient", package: "web-service-client"),
                 .product(name: "OData", package: "web-service-client"),
+                .product(name: "ODataQueryParsing", package: "web-service-client"),
                 .product(name: "RemoteLogger", package: "web-service-client"),
             ],
             swiftSettings: settings),

@@ -1,5 +1,6 @@
 import Foundation
 public import OData
+import ODataQueryParsing
 
 /// A trip.
 public struct Trip: Decodable, Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 @_spi(Fuzzing) import OData
+import ODataQueryParsing
 import WebServiceClient
 
 /// The parsers of OData.

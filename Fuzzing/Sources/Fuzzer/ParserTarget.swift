@@ -1,4 +1,5 @@
 import Foundation
+@_spi(Fuzzing) import HTTPTransport
 @_spi(Fuzzing) import WebServiceClient
 
 /// The parsers that read untrusted input.

@@ -1,4 +1,5 @@
 import OData
+import ODataQueryParsing
 
 /// The names of a service, so that the parser can distinguish functions from keys and types from properties.
 struct SmallModel: QueryModel {
