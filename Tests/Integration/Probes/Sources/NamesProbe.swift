@@ -8,6 +8,9 @@ struct NamesProbe {
     /// The number of calls to cancel.
     let count: Int
 
+    /// The number of calls that a deadline ends.
+    private static let lateCalls = 20
+
     /// Fails if a call doesn't end as it should, if threads remain, or if a child process inherits more than one socket per lookup.
     func run() async throws {
         let transport = try CurlTransport()
@@ -20,7 +23,7 @@ struct NamesProbe {
             try await cancel(call(transport, number), after: .microseconds(Int.random(in: 0...30_000)))
         }
         print("cancelled \(count) calls whose hosts were looked up: end after \(Self.text(cancelled)) at most")
-        let late = try await times(20) { number in try await lateness(transport, number) }
+        let late = try await times(Self.lateCalls) { number in try await lateness(transport, number) }
         print("deadlines of 200 ms for connecting, within the lookup: \(Self.text(late)) late at most")
 
         let waiting = (0..<8).map { call(transport, 1_000_000 + $0) }
@@ -28,7 +31,7 @@ struct NamesProbe {
         let found = try ProcessFigures.socketsOfChild().subtracting(sockets)
         for call in waiting { call.cancel() }
         for call in waiting { _ = await call.result }
-        print("sockets that a child process inherits while eight hosts are looked up: \(found.count)")
+        print("sockets that a child process inherits while hosts are looked up: \(found.count)")
 
         others.cancel()
         print("calls to another server meanwhile: the slowest took \(Self.text([try await others.value]))")
@@ -38,7 +41,9 @@ struct NamesProbe {
             left = ProcessFigures.threads
         }
         print("threads: \(threads) before, \(left) after")
-        guard found.count <= waiting.count, left <= threads + 2 else { exit(1) }
+        // The system's resolver goes on with the lookup of a cancelled call, and keeps one end of its socket pair until it ends.
+        let lookups = count + Self.lateCalls + waiting.count
+        guard found.count <= lookups, left <= threads + 2 else { exit(1) }
     }
 
     private func call(_ transport: CurlTransport, _ number: Int) -> Task<Void, any Error> {
