@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Random texts from a seed that resemble hostile or unusual values.
 package struct RandomText: RandomNumberGenerator {
     private var generator: SeededGenerator

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// A deterministic generator for the property tests of messages and serializers.
 package struct SerializationSeed: RandomNumberGenerator {
     private var generator: SeededGenerator

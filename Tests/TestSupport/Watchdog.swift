@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import WebServiceClient
 
 /// An error for a body that didn't end in time.
