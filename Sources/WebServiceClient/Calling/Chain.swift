@@ -74,11 +74,11 @@ extension Chain.Setup {
         [Redirects(policy: setup.configuration.redirects, boundary: setup.boundary)]
     }
 
-    fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.hop] ?? [] }
+    fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
 
     fileprivate static func retry(_ setup: Self) -> [any Interceptor] { [Retry(policy: setup.configuration.retry)] }
 
-    fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.attempt] ?? [] }
+    fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.attempt) }
 
     fileprivate static func record(_ setup: Self) -> [any Interceptor] { [ExchangeRecord()] }
 
@@ -90,5 +90,9 @@ extension Chain.Setup {
             opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
         stage.boundary = setup.boundary
         return [stage]
+    }
+
+    private func bounded(_ place: InterceptorPlace) -> [any Interceptor] {
+        (placed[place] ?? []).map { BoundedInterceptor(interceptor: $0, boundary: boundary) }
     }
 }

@@ -40,6 +40,13 @@ struct OriginBoundary: Sendable {
         return result
     }
 
+    /// Removes the fields that an interceptor inside redirects added to a request for an origin outside the service. If the interceptor
+    /// also changed the origin, removes all fields that this origin must not receive.
+    func withoutForeignAdditions(_ request: ServiceRequest, to original: ServiceRequest, _ context: CallContext) -> ServiceRequest {
+        guard context.record.outside != nil || context.serviceOrigin != nil, !isService(request.origin, context) else { return request }
+        return request.origin == original.origin ? withoutAdditions(request, to: original, context) : withinOrigin(request, context)
+    }
+
     /// Removes the fields that the origin of the request's URL must not receive.
     func withinOrigin(_ request: ServiceRequest, _ context: CallContext) -> ServiceRequest {
         let origin = request.origin
@@ -94,5 +101,17 @@ struct OriginBoundary: Sendable {
     private static func names(in headers: HTTPFields) -> [HTTPFields.Name] {
         var seen: Set<HTTPFields.Name> = []
         return headers.compactMap { seen.insert($0.name).inserted ? $0.name : nil }
+    }
+}
+
+/// An interceptor that runs inside redirects, where a hop may lead to another origin: the fields that it adds for the service stay there.
+struct BoundedInterceptor: Interceptor {
+    let interceptor: any Interceptor
+    let boundary: OriginBoundary
+
+    func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        try await interceptor.intercept(request, context: context) { changed, context in
+            try await next(boundary.withoutForeignAdditions(changed, to: request, context), context)
+        }
     }
 }

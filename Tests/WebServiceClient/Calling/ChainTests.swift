@@ -101,6 +101,51 @@ import WebServiceTesting
         #expect(stub.requests.allSatisfy { $0.request.headers["Authorization"] != nil })
     }
 
+    @Test(arguments: [InterceptorPlace.hop, .attempt])
+    func `fields that an interceptor adds inside redirects stay with the service`(place: InterceptorPlace) async throws {
+        let preparer = RequestPreparer {
+            $0.headers["X-API-Key"] = "k-123456"
+            $0.headers["Accept-Language"] = "de"
+        }
+        func keys(_ location: String, allowed: [String] = []) async throws -> [String?] {
+            let (client, stub) = Store.stubbed(
+                .inTurn(.redirect(to: location), .status(200)),
+                configure: {
+                    $0.allowedOrigins = allowed
+                    $0.interceptors = [place == .hop ? .perHop(preparer) : .perAttempt(preparer)]
+                })
+            try await client.http.get("/a").send()
+            #expect(stub.requests.allSatisfy { $0.request.headers["Accept-Language"] == "de" })
+            return stub.requests.map { $0.request.headers["X-API-Key"] }
+        }
+        #expect(try await keys("/v1/next") == ["k-123456", "k-123456"])
+        #expect(try await keys("https://other.test/next") == ["k-123456", nil])
+        #expect(try await keys("https://eu.api.test/next", allowed: ["https://eu.api.test"]) == ["k-123456", "k-123456"])
+    }
+
+    @Test func `an interceptor inside redirects can't take credentials to another origin`() async throws {
+        let (client, stub) = Store.stubbed(
+            .status(200),
+            configure: {
+                $0.headers["X-Team-Key"] = "secret"
+                $0.interceptors = [
+                    .perAttempt(
+                        RequestPreparer { request in
+                            if let url = URL(string: "https://other.test/x") { request.url = url }
+                        })
+                ]
+            })
+        try await client.http.get("/a").send()
+        let sent = try #require(stub.requests.first?.request)
+        #expect(sent.url.host() == "other.test" && sent.headers["X-Team-Key"] == nil)
+        // The fields of a call to another server are its own, and an interceptor's aren't for that server.
+        let (other, otherStub) = Store.stubbed(
+            .status(200), configure: { $0.interceptors = [.perHop(RequestPreparer { $0.headers["X-API-Key"] = "k-123456" })] })
+        try await other.http.request(outside: try #require(URL(string: "https://files.test/x"))).header("X-Own", "1").send()
+        let outside = try #require(otherStub.requests.first?.request)
+        #expect(outside.headers["X-API-Key"] == nil && outside.headers["X-Own"] == "1")
+    }
+
     @Test func `the outermost place of an interceptor counts`() async throws {
         let events = Locked<[String]>([])
         let placed: PlacedInterceptor = .perHop(PlacedInterceptor.perAttempt(Probe(name: "probe", events: events)))
