@@ -1,3 +1,5 @@
+import Foundation
+
 /// Receives the library's diagnostics: table faults, fallbacks, retries, dropped data.
 public struct Diagnostics: Sendable {
     /// A diagnostic event.
@@ -47,5 +49,13 @@ public struct Diagnostics: Sendable {
     /// Reports an event. Without a receiver, the event isn't created.
     public func report(_ event: @autoclosure () -> Event) {
         receive?(event())
+    }
+}
+
+/// Writes to standard error and ignores failures.
+package enum StandardError {
+    /// Writes a text unchanged.
+    package static func write(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

@@ -151,3 +151,9 @@ extension HTTPFields.Name {
         return nil
     }
 }
+
+/// The version of this package, as sent in `User-Agent` (RFC 9110 §10.1.5).
+package enum PackageVersion {
+    /// The version of the next or current release, in Semantic Versioning format.
+    package static let text = "0.1.0"
+}

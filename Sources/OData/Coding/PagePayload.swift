@@ -135,7 +135,7 @@ final class NameRecorder {
 }
 
 extension Error {
-    /// Returns whether an error is one of the JSON syntax.
+    /// Whether the error reports invalid JSON syntax.
     var isSyntaxError: Bool {
         guard case .dataCorrupted(let context) = self as? DecodingError else { return false }
         return context.underlyingError is JSONSyntaxError

@@ -1,4 +1,6 @@
 public import Foundation
+// Programs import one module: requests, responses, transports and trust come with it.
+@_exported public import HTTPTransport
 
 /// A client of a web service: subclass it, declare the service's endpoints in a table, and call methods.
 ///
