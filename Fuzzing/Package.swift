@@ -12,7 +12,8 @@ let package = Package(
             name: "Fuzzer",
             dependencies: [
                 .product(name: "WebServiceClient", package: "web-service-client"), .product(name: "OData", package: "web-service-client"),
-                .product(name: "RemoteLogger", package: "web-service-client"), .product(name: "HTTPTransport", package: "web-service-client"),
+                .product(name: "RemoteLogger", package: "web-service-client"),
+                .product(name: "HTTPTransport", package: "web-service-client"),
                 .product(name: "ODataQueryParsing", package: "web-service-client"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-parse-as-library"])],
