@@ -82,6 +82,6 @@ struct Report {
 
 /// Consumes a result so that the compiler can't remove the work for it.
 @inline(never)
-private func keep<Value>(_ value: Value) {
+func keep<Value>(_ value: Value) {
     withExtendedLifetime(value) {}
 }

@@ -1,5 +1,15 @@
 // Compares declared calls with handwritten ones and measures the library's parts: `Benchmarks/compare`.
 
-let arguments = CommandLine.arguments.dropFirst()
-let rounds = arguments.first.flatMap { Int($0) } ?? 200
-try await Report(rounds: max(rounds, 3)).print()
+import Foundation
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.first == "only" {
+    guard arguments.count >= 3, let work = CountedWork(rawValue: arguments[1]), let count = Int(arguments[2]) else {
+        print("ratios only \(CountedWork.allCases.map(\.rawValue).joined(separator: "|")) COUNT [URL]")
+        exit(64)
+    }
+    try await work.run(count, url: arguments.count > 3 ? URL(string: arguments[3]) : nil)
+} else {
+    let rounds = arguments.first.flatMap { Int($0) } ?? 200
+    try await Report(rounds: max(rounds, 3)).print()
+}

@@ -345,8 +345,10 @@ public enum LongQueryPolicy: Sendable, Hashable {
     /// Returns the URL of the query before it was posted, the base of the response's relative links.
     static func base(of url: URL) -> URL {
         let text = url.absoluteString
-        let path = text.prefix { $0 != "?" && $0 != "#" }
-        guard path.hasSuffix("/" + segment) else { return url }
-        return URL(string: String(path.dropLast(segment.count + 1)) + String(text[path.endIndex...])) ?? url
+        // By bytes, because each response asks.
+        let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let ending = "/" + segment
+        guard path.suffix(ending.utf8.count).elementsEqual(ending.utf8) else { return url }
+        return URL(string: String(Substring(path.dropLast(ending.utf8.count)) + text[path.endIndex...])) ?? url
     }
 }

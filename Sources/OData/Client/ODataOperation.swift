@@ -36,8 +36,12 @@ enum ResultPlace: Sendable {
 
     /// Creates the place for a URL from the last segment of its path.
     init(_ target: String) {
-        let path = target.prefix { $0 != "?" && $0 != "#" }
-        switch path.split(separator: "/").last {
+        // By bytes, because each call asks.
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let slash = UInt8(ascii: "/")
+        let end = path.lastIndex { $0 != slash }.map { path.index(after: $0) } ?? path.startIndex
+        let start = path[..<end].lastIndex(of: slash).map { path.index(after: $0) } ?? path.startIndex
+        switch Substring(path[start..<end]) {
         case "$value", "$metadata": self = .raw
         case "$count": self = .count
         default: self = .payload

@@ -9,15 +9,18 @@ extension ODataClient {
     ) async throws -> ServiceResponse<Value> {
         do {
             let response: ServiceResponse<Value> = try await call.response()
-            let summary = ResponseSummary(of: response)
-            try check(statusOf: summary, for: purpose, operation, location: response.headers[.location])
-            try check(versionOf: response.headers, operation, response: summary)
+            // A summary is masked, which takes longer than the checks.
+            try check(
+                response.status, for: purpose, operation, response: ResponseSummary(of: response), url: response.url.absoluteString,
+                location: response.headers[.location])
+            try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
             try check(trailersOf: response, operation)
             return response
         } catch let error as ServiceError where error.stage == .decoding {
             if let response = error.response {
                 // A response with the wrong status can't contain the result.
-                try check(statusOf: response, for: purpose, operation, location: response.headers[.location])
+                try check(
+                    response.status, for: purpose, operation, response: response, url: response.url, location: response.headers[.location])
                 // An unknown version may be the reason that the body can't be decoded.
                 try check(versionOf: response.headers, operation, response: response)
             }
@@ -28,26 +31,31 @@ extension ODataClient {
     }
 
     /// Checks that a success status suits the call: others mean that the service did something else than requested.
+    ///
+    /// - Parameters:
+    ///   - url: the base of a relative location.
+    ///   - location: the `Location` field.
     private func check(
-        statusOf response: ResponseSummary, for purpose: CallPurpose, _ operation: ODataOperation, location: String?
+        _ status: Int, for purpose: CallPurpose, _ operation: ODataOperation, response: @autoclosure () -> ResponseSummary, url: String,
+        location: @autoclosure () -> String?
     ) throws {
         let fault: ODataStatusError
-        let url = location.flatMap { NextLink.resolved($0, against: URL(string: response.url)) }
-        switch response.status {
+        func target() -> URL? { location().flatMap { NextLink.resolved($0, against: URL(string: url)) } }
+        switch status {
         case 201 where purpose == .changing(mustExist: true):
-            fault = .created(at: url)
-        case 202 where purpose != .calling || location != nil:
-            fault = .accepted(monitor: url, retryAfter: response.headers["Retry-After"].flatMap { RetryAfter($0) })
+            fault = .created(at: target())
+        case 202 where purpose != .calling || location() != nil:
+            fault = .accepted(monitor: target(), retryAfter: response().headers["Retry-After"].flatMap { RetryAfter($0) })
         case 200, 201, 202, 203, 204:
             return
         case 205 where purpose != .reading:
             return
         case 200..<300:
-            fault = .unexpected(response.status)
+            fault = .unexpected(status)
         default:
             return
         }
-        throw error(operation, .status, .status, fault.description, cause: fault, response: response)
+        throw error(operation, .status, .status, fault.description, cause: fault, response: response())
     }
 
     /// Checks the trailers: a service may revoke a response after its body (Protocol 4.01, section 8.3.2).
@@ -71,10 +79,11 @@ extension ODataClient {
     /// Sends a call for a page that is read while it arrives.
     func pageSource(_ call: ServiceCall, _ operation: ODataOperation) async throws -> PageSource {
         let (response, errors) = try await call.openStream()
-        let summary = ResponseSummary(of: response)
         do {
-            try check(statusOf: summary, for: .reading, operation, location: response.headers[.location])
-            try check(versionOf: response.headers, operation, response: summary)
+            try check(
+                response.status, for: .reading, operation, response: ResponseSummary(of: response), url: response.url.absoluteString,
+                location: response.headers[.location])
+            try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
         } catch {
             response.value.cancel()
             throw error

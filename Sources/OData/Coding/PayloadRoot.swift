@@ -27,7 +27,7 @@ enum PayloadRoot {
         }
         guard let object = payload.value.object else { return payload }
         let named = object.properties.filter {
-            !$0.name.contains("@") && ControlInformation.name($0.name) == nil && $0.name != "__metadata"
+            !$0.name.utf8.contains(UInt8(ascii: "@")) && ControlInformation.name($0.name) == nil && $0.name != "__metadata"
         }
         if isPrimitive {
             if let value = object["value"] { return payload.child(value, JSONKey("value")) }

@@ -150,8 +150,9 @@ struct ControlInformation {
 
     /// Returns the name of control information without its prefix; `nil` for annotations and properties.
     static func name(_ text: some StringProtocol) -> String? {
-        guard text.hasPrefix("@") else {
-            return text.hasPrefix("odata.") ? String(text.dropFirst("odata.".count)) : nil
+        // By bytes, because each property of a payload is asked.
+        guard text.utf8.first == UInt8(ascii: "@") else {
+            return text.utf8.starts(with: "odata.".utf8) ? String(text.dropFirst("odata.".count)) : nil
         }
         let rest = text.dropFirst()
         if rest.hasPrefix("odata.") { return String(rest.dropFirst("odata.".count)) }

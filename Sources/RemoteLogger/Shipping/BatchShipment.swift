@@ -40,8 +40,8 @@ struct BatchShipment: Sendable {
     /// - Returns: the parts to be sent as other pieces.
     private mutating func send(_ piece: [Int]) async -> [[Int]] {
         let records = piece.map { batch.records[$0].record }
-        let payload: Payload
-        switch PayloadEncoder(core: core).payload(of: records) {
+        let payload: BatchBody
+        switch BatchEncoder(core: core).payload(of: records) {
         case .made(let made):
             payload = made
             reporter.noteCompression(of: made)
@@ -50,7 +50,7 @@ struct BatchShipment: Sendable {
         }
         var isRepeat = false
         var unacknowledged = 0
-        var plain: Payload?
+        var plain: BatchBody?
         while let turn = await core.pace.begin(number) {
             // The wait may have taken hours.
             guard await !dropExpired(of: piece) else {
@@ -71,7 +71,7 @@ struct BatchShipment: Sendable {
                 reporter.noteClock(core.sender.clockOffset)
                 // The records may be valid: retry them once, uncompressed.
                 if core.coding.mayBeRefused(sent, status: status, verdict),
-                    case .made(let made) = PayloadEncoder(core: core).payload(of: records, isCompressed: false)
+                    case .made(let made) = BatchEncoder(core: core).payload(of: records, isCompressed: false)
                 {
                     plain = made
                     isRepeat = false

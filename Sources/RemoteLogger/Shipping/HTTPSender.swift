@@ -20,7 +20,7 @@ final class HTTPSender: PayloadSender {
     var receiver: String { SecretMask.text(of: endpoint) }
     var clockOffset: Int64? { offset.withLock { $0 } }
 
-    func attempt(_ payload: Payload) async -> Attempt {
+    func attempt(_ payload: BatchBody) async -> Attempt {
         do {
             var headers = format.headers
             headers[.contentType] = format.contentType

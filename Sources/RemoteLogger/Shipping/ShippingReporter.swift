@@ -70,7 +70,7 @@ final class ShippingReporter: Sendable {
         core.report(.notice, "The clock of \(receiver) is \(seconds) s \(side) the local one. Log records have local times.")
     }
 
-    func noteCompression(of payload: Payload) {
+    func noteCompression(of payload: BatchBody) {
         guard payload.lacksCompressor, change(\.saidThatCompressionLacks, to: true) else { return }
         core.report(.notice, "zlib (libz.so.1) isn't installed: log records are sent uncompressed.")
     }

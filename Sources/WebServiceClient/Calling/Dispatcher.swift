@@ -165,7 +165,7 @@ struct Dispatcher: Sendable {
     /// Asks the error handler about an exchange without a response.
     private func judge(_ failure: ServiceError, with handler: any ErrorHandler, request: ServiceRequest) async throws -> Exchange {
         let outcome = CallOutcome(
-            call: endpoint.identity, request: RequestSummary(request), result: .failure(failure.cause ?? failure), isSuccess: false)
+            call: endpoint.identity, request: request, result: .failure(failure.cause ?? failure), isSuccess: false)
         switch await handler.verdict(on: outcome) {
         case .default:
             throw failure

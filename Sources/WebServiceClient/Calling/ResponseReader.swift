@@ -33,7 +33,7 @@ struct ResponseReader: Sendable {
             let handled = HandledResponse(
                 status: response.status, headers: response.headers, url: response.url, body: body, decoder: endpoint.decoder)
             let outcome = CallOutcome(
-                call: endpoint.identity, request: RequestSummary(exchange.request), result: .response(handled), isSuccess: isSuccess)
+                call: endpoint.identity, request: exchange.request, result: .response(handled), isSuccess: isSuccess)
             switch await handler.verdict(on: outcome) {
             case .accept: return
             case .fail(let cause): throw refused(by: cause, body: body)

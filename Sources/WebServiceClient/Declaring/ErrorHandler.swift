@@ -36,12 +36,21 @@ public struct CallOutcome: Sendable {
 
     /// The identity of the call.
     public let call: CallIdentity
-    /// The request, without secrets.
-    public let request: RequestSummary
     /// The result of the exchange.
     public let result: Result
     /// Whether the status counts as success by the settings of method, class and client.
     public let isSuccess: Bool
+    private let sent: ServiceRequest
+
+    init(call: CallIdentity, request: ServiceRequest, result: Result, isSuccess: Bool) {
+        self.call = call
+        sent = request
+        self.result = result
+        self.isSuccess = isSuccess
+    }
+
+    /// The request, without secrets. It is masked each time, since most handlers need it for failures only.
+    public var request: RequestSummary { RequestSummary(sent) }
 }
 
 /// A response with its body, for an ``ErrorHandler``.

@@ -79,7 +79,7 @@ extension SerializationError {
 ///
 /// The path can't be in the decoder's `userInfo`, since one decoder serves many calls at once; a task-local value is separate for each
 /// call, even without a task.
-struct PayloadRoot<Value: Decodable>: Decodable {
+struct RootedValue<Value: Decodable>: Decodable {
     let value: Value
 
     init(from decoder: any Decoder) throws {
@@ -98,10 +98,10 @@ struct PayloadPath: Sendable {
     var key: @Sendable (_ name: String, _ path: [any CodingKey]) -> String = { name, _ in name }
 
     /// Runs a decoder on the payload around a root.
-    func decode<Value: Decodable>(_ type: Value.Type, with decode: (PayloadRoot<Value>.Type) throws -> PayloadRoot<Value>) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type, with decode: (RootedValue<Value>.Type) throws -> RootedValue<Value>) throws -> Value {
         try Self.$current.withValue(self) {
             do {
-                return try decode(PayloadRoot<Value>.self).value
+                return try decode(RootedValue<Value>.self).value
             } catch DecodingError.dataCorrupted(let context) where context.underlyingError is SerializationError {
                 // The property list decoder wraps errors that it doesn't know.
                 throw context.underlyingError ?? DecodingError.dataCorrupted(context)

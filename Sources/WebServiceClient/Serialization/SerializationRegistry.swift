@@ -128,7 +128,7 @@ extension SerializationRegistry {
             }
         }
         if let fault = faults.first { throw SerializationError(.registration, fault) }
-        let payload = Payload(body: body, contentType: contentType, path: path, url: url)
+        let payload = ReceivedBody(body: body, contentType: contentType, path: path, url: url)
         if let forced { return try payload.decode(type, with: forced) }
         guard choosesByContentType, let contentType, !contentType.isEmpty else { return try payload.decode(type, with: fallback) }
         if let delegate = delegate(forHeader: contentType) {
@@ -155,7 +155,7 @@ extension SerializationRegistry {
 }
 
 /// A body and the information needed to decode it.
-private struct Payload {
+private struct ReceivedBody {
     let body: Data
     let contentType: String?
     let path: [String]

@@ -35,16 +35,18 @@ final class DeclaredService: WebServiceClient, @unchecked Sendable {
     func product(id: Int) async throws -> Product { try await call(id) }
 }
 
-/// The payloads of the stub service.
-enum Payload {
+/// The bodies that the stub service answers with.
+enum StubBody {
     static let entity = Data(
         (#"{"@odata.context":"https://example.com/odata/$metadata#Products/$entity","ID":7,"Name":"Bread","Price":2.5,"#
             + #""Rating":4,"Discontinued":false,"Category":"Food"}"#).utf8)
 
-    /// Returns a page.
-    ///
+    static let goodPage = page(of: Workload.entitiesPerPage, last: "\(Workload.entitiesPerPage)")
+    /// A page whose last entity has a text for a number.
+    static let wrongPage = page(of: Workload.entitiesPerPage, last: #""seven""#)
+
     /// - Parameter last: The identifier of the last entity, as JSON.
-    static func page(of count: Int, last: String) -> Data {
+    private static func page(of count: Int, last: String) -> Data {
         var text = #"{"@odata.context":"https://example.com/odata/$metadata#Products","value":["#
         for index in 1...count {
             let id = index == count ? last : "\(index)"

@@ -13,13 +13,11 @@ struct Workload: Sendable {
     static let entitiesPerPage = 50_000
 
     static var all: [Workload] {
-        let entity = StubTransport(body: Payload.entity)
+        let entity = StubTransport(body: StubBody.entity)
         let declared = DeclaredService(serviceRoot: "https://example.com/odata") { $0.transport = entity }
         let client = ODataClient(serviceRoot: "https://example.com/odata") { $0.transport = entity }
         let request = FetchRequest<Product>().key(7)
         let product = Product(id: 7, name: "Bread", price: 2.5, rating: 4, isDiscontinued: false, category: "Food")
-        let good = Payload.page(of: entitiesPerPage, last: "\(entitiesPerPage)")
-        let wrong = Payload.page(of: entitiesPerPage, last: #""seven""#)
         return [
             Workload(name: "declared", title: "declared call for one entity", repetitions: 1_000) {
                 _ = try await declared.product(id: 7)
@@ -31,11 +29,11 @@ struct Workload: Sendable {
                 _ = try await client.replace(request, with: product)
             },
             Workload(name: "page", title: "page of \(entitiesPerPage) entities", repetitions: 1) {
-                _ = try ODataDecoder().decode(ODataPage<Product>.self, from: good)
+                _ = try ODataDecoder().decode(ODataPage<Product>.self, from: StubBody.goodPage)
             },
             Workload(name: "wrong-page", title: "the same with a wrong last entity", repetitions: 1) {
                 do {
-                    _ = try ODataDecoder().decode(ODataPage<Product>.self, from: wrong)
+                    _ = try ODataDecoder().decode(ODataPage<Product>.self, from: StubBody.wrongPage)
                 } catch is DecodingError {}
             },
         ]

@@ -48,7 +48,7 @@ final class SyslogSender: PayloadSender {
     var receiver: String { address.description }
     var clockOffset: Int64? { nil }
 
-    func attempt(_ payload: Payload) async -> Attempt {
+    func attempt(_ payload: BatchBody) async -> Attempt {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 continuation.resume(returning: send(payload.body))

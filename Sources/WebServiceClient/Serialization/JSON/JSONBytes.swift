@@ -87,7 +87,7 @@ enum JSONBytes {
 }
 
 /// Creates strings from bytes that the scanner has checked.
-enum JSONText {
+enum JSONStrings {
     /// - Parameter isASCII: Whether the bytes are known to be ASCII.
     @inline(__always) static func string(_ bytes: UnsafePointer<UInt8>, _ count: Int, isASCII: Bool) -> String {
         let buffer = UnsafeBufferPointer(start: bytes, count: count)

@@ -68,10 +68,10 @@ struct JSONDocument {
     /// Returns the text of a string on the tape.
     @inline(never) func string(_ word: JSONWord) -> String {
         switch word.kind {
-        case .ascii: JSONText.string(bytes(word), word.length, isASCII: true)
-        case .text: JSONText.string(bytes(word), word.length, isASCII: false)
-        case .unescapedName: JSONText.string(name(word), word.length, isASCII: false)
-        default: JSONText.string(escaped: bytes(word), word.length)
+        case .ascii: JSONStrings.string(bytes(word), word.length, isASCII: true)
+        case .text: JSONStrings.string(bytes(word), word.length, isASCII: false)
+        case .unescapedName: JSONStrings.string(name(word), word.length, isASCII: false)
+        default: JSONStrings.string(escaped: bytes(word), word.length)
         }
     }
 

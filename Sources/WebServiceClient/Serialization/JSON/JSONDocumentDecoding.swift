@@ -143,7 +143,7 @@ extension JSONDocument {
     @inline(__always) func string(at place: JSONPlace) throws -> String {
         let word = word(place.index)
         switch word.kind {
-        case .ascii: return JSONText.string(bytes(word), word.length, isASCII: true)
+        case .ascii: return JSONStrings.string(bytes(word), word.length, isASCII: true)
         case .text, .escaped: return string(word)
         default: throw mismatch(String.self, at: place)
         }
@@ -232,7 +232,7 @@ extension JSONDocument {
     /// The error for a number that the type can't represent.
     @inline(never) private func unrepresentable(_ type: Any.Type, at place: JSONPlace) -> DecodingError {
         let word = word(place.index)
-        let number = JSONText.string(bytes(word), min(word.length, 200), isASCII: true)
+        let number = JSONStrings.string(bytes(word), min(word.length, 200), isASCII: true)
         return .dataCorrupted(
             DecodingError.Context(
                 codingPath: path(of: place),

@@ -38,7 +38,7 @@ package struct JSONNode {
         case .true: return .boolean(true)
         case .false: return .boolean(false)
         case .integer, .number:
-            return .number(JSONText.string(document.bytes(word), word.length, isASCII: true), isWhole: word.kind == .integer)
+            return .number(JSONStrings.string(document.bytes(word), word.length, isASCII: true), isWhole: word.kind == .integer)
         case .array: return .array
         case .object: return .object
         case .ascii, .text, .escaped, .unescapedName: return .string(document.string(word))

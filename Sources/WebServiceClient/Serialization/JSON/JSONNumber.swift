@@ -50,7 +50,7 @@ enum JSONNumber {
     }
 
     @inline(never) private static func slowDouble(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Double? {
-        guard let value = Double(JSONText.string(bytes, count, isASCII: true)), value.isFinite else { return nil }
+        guard let value = Double(JSONStrings.string(bytes, count, isASCII: true)), value.isFinite else { return nil }
         return value
     }
 
@@ -62,7 +62,7 @@ enum JSONNumber {
             let value = short.exponent < 0 ? mantissa / power : mantissa * power
             return short.isNegative ? -value : value
         }
-        guard let value = Float(JSONText.string(bytes, count, isASCII: true)), value.isFinite else { return nil }
+        guard let value = Float(JSONStrings.string(bytes, count, isASCII: true)), value.isFinite else { return nil }
         return value
     }
 

@@ -2,11 +2,11 @@ import Foundation
 import HTTPTransport
 
 /// Encodes records as payloads.
-struct PayloadEncoder: Sendable {
+struct BatchEncoder: Sendable {
     let core: ShippingCore
 
     enum Outcome: Sendable {
-        case made(Payload)
+        case made(BatchBody)
         /// The records can't be sent together, or a single record can't be sent at all.
         case failed(DropReason, String)
     }
@@ -25,12 +25,12 @@ struct PayloadEncoder: Sendable {
             return .failed(.oversize, "Its \(body.count) bytes exceed the format's limit of \(core.format.maximumBodyBytes).")
         }
         guard isCompressed, core.coding.isTaken, case .gzip(let level) = core.settings.compression else {
-            return .made(Payload(body: body, records: records.count, isSecondTry: !isCompressed))
+            return .made(BatchBody(body: body, records: records.count, isSecondTry: !isCompressed))
         }
         switch core.settings.compressor(body, level) {
-        case .compressed(let small): return .made(Payload(body: small, isCompressed: true, records: records.count))
-        case .useless: return .made(Payload(body: body, records: records.count))
-        case .missing: return .made(Payload(body: body, records: records.count, lacksCompressor: true))
+        case .compressed(let small): return .made(BatchBody(body: small, isCompressed: true, records: records.count))
+        case .useless: return .made(BatchBody(body: body, records: records.count))
+        case .missing: return .made(BatchBody(body: body, records: records.count, lacksCompressor: true))
         }
     }
 }
@@ -49,7 +49,7 @@ final class ContentCodingMemory: Sendable {
 
     /// Returns whether a response may concern the coding of a body instead of its records. After a 400, a batch is searched piece by piece:
     /// the first refused piece after an accepted one needs no second request, unless it is a single record, which would be dropped.
-    func mayBeRefused(_ payload: Payload, status: Int?, _ verdict: DeliveryVerdict) -> Bool {
+    func mayBeRefused(_ payload: BatchBody, status: Int?, _ verdict: DeliveryVerdict) -> Bool {
         guard payload.isCompressed else { return false }
         switch verdict {
         case .isolate, .reject, .pause: break
@@ -70,7 +70,7 @@ final class ContentCodingMemory: Sendable {
     /// Learns from a response.
     ///
     /// - Returns: whether the response is the first to show that the receiver doesn't accept gzip.
-    func note(_ verdict: DeliveryVerdict, of payload: Payload) -> Bool {
+    func note(_ verdict: DeliveryVerdict, of payload: BatchBody) -> Bool {
         switch verdict {
         case .delivered, .accepted, .partiallyRejected, .each: break
         case .isolate, .reject, .pause, .retry, .split: return false
@@ -89,7 +89,7 @@ final class ContentCodingMemory: Sendable {
 }
 
 /// The body of a request, encoded once: each attempt sends the same bytes.
-struct Payload: Sendable {
+struct BatchBody: Sendable {
     let body: Data
     var isCompressed = false
     let records: Int
@@ -106,7 +106,7 @@ protocol PayloadSender: Sendable {
     /// The receiver's clock minus the local one, in nanoseconds, if known.
     var clockOffset: Int64? { get }
 
-    func attempt(_ payload: Payload) async -> Attempt
+    func attempt(_ payload: BatchBody) async -> Attempt
     /// Asks whether the receiver has stored the batch of a ticket.
     func acknowledgement(of ticket: String) async -> Acknowledgement
     /// Closes the sender's connections.
