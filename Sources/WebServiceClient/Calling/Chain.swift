@@ -23,11 +23,14 @@ struct Chain {
     struct Setup: Sendable {
         let configuration: WebServiceClient.Configuration
         let boundary: OriginBoundary
+        /// The state that the stages of a client share, whatever its configuration.
+        let runtime: ClientRuntime
         /// The client's interceptors by place.
         let placed: [InterceptorPlace: [any Interceptor]]
 
-        init(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>) {
+        init(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime) {
             self.configuration = configuration
+            self.runtime = runtime
             boundary = OriginBoundary(
                 rules: configuration.headerRules, allowed: allowedOrigins, hasInterceptors: !configuration.interceptors.isEmpty)
             placed = Dictionary(grouping: configuration.interceptors) { ($0 as? PlacedInterceptor)?.place ?? .call }
@@ -55,8 +58,10 @@ struct Chain {
     }
 
     /// Makes the chain of a client.
-    static func make(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>) -> NextInterceptor {
-        let setup = Setup(configuration, allowedOrigins: allowedOrigins)
+    static func make(
+        _ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime
+    ) -> NextInterceptor {
+        let setup = Setup(configuration, allowedOrigins: allowedOrigins, runtime: runtime)
         let transport = TransportStage(transport: configuration.transport)
         let end: NextInterceptor = { request, context in try await transport.send(request, context) }
         return stages.flatMap { $0.make(setup) }.reversed().reduce(end) { next, stage in

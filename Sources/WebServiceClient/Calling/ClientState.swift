@@ -69,7 +69,7 @@ final class ClientState: Sendable {
         faults =
             Self.faults(table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
             + originFaults + [profileFault].compactMap(\.self)
-        chain = Chain.make(configuration, allowedOrigins: origins)
+        chain = Chain.make(configuration, allowedOrigins: origins, runtime: client.runtime)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(

@@ -42,6 +42,10 @@ extension WebServiceClient {
         public var redirects: RedirectPolicy = .follow
         /// Whether and how calls are retried. Default: never.
         public var retry: RetryPolicy = .never
+        /// Attributes of every endpoint; those of class, endpoint and call take precedence.
+        ///
+        ///     $0.attributes[Audited.self] = Audited(by: "billing")
+        public var attributes = EndpointAttributes()
         /// How arrays in queries, forms and headers are written. Default: the key is repeated. Headers support the comma only; with any
         /// other strategy each value is a separate field. A ``FormSerializer`` with its own rules keeps them.
         public var arrays: FieldReflection.ArrayStrategy = .repeatedKey
@@ -66,6 +70,7 @@ extension WebServiceClient {
             settings.urlBuilder = urlBuilder
             settings.bodyLimit = bodyLimit
             settings.trust = trust
+            settings.attributes = attributes
             return settings
         }
     }
@@ -100,6 +105,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
                 "timeouts": timeouts,
                 "redirects": redirects,
                 "retry": retry,
+                "attributes": attributes.all.map { ValueText.text(of: $0) },
                 "arrays": arrays,
                 "urlBuilder": MaskedMirror.typeName(of: urlBuilder),
                 "bodyLimit": bodyLimit,

@@ -135,7 +135,7 @@ struct Dispatcher: Sendable {
         if let total = request.timeouts.total { request.end = started.advanced(by: total) }
         var context = CallContext(
             CallRecord(
-                identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin,
+                identity: endpoint.identity, attributes: attributes, serviceOrigin: bound.origin,
                 isForeign: bound.isForeign, cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
                 outside: bound.isForeign ? request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil))
         context.prepare = options.prepare
@@ -153,13 +153,23 @@ struct Dispatcher: Sendable {
         }
     }
 
+    /// The attributes of the endpoint, overridden by those of the call.
+    private var attributes: EndpointAttributes {
+        let own = endpoint.settings.attributes
+        guard let added = CallAttributes.current?.attributes(for: state.client) else { return own }
+        return own.overlaid(by: added)
+    }
+
     /// Sends a request through the chain and returns the response. A dry run of this client is passed on in the context. The task-local
-    /// value is cleared, so that calls that interceptors make are sent.
+    /// values are cleared: calls that interceptors make are sent, and have attributes of their own.
     @inline(__always)
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
-        guard let dryRun = DryRun.current else { return try await state.chain(request, context) }
-        if dryRun.catches(state.client) { context.dryRun = dryRun }
-        return try await DryRun.$current.withValue(nil) { [context] in try await state.chain(request, context) }
+        let dryRun = DryRun.current
+        if dryRun == nil, CallAttributes.current == nil { return try await state.chain(request, context) }
+        if let dryRun, dryRun.catches(state.client) { context.dryRun = dryRun }
+        return try await DryRun.$current.withValue(nil) { [context] in
+            try await CallAttributes.$current.withValue(nil) { try await state.chain(request, context) }
+        }
     }
 
     /// Asks the error handler about an exchange without a response.

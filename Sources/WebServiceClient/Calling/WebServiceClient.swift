@@ -35,6 +35,8 @@ open class WebServiceClient: @unchecked Sendable {
     }
 
     private let mutable: Locked<Mutable>
+    /// The state of the chain's stages, which outlives changes of the configuration.
+    let runtime = ClientRuntime()
 
     /// Creates a client.
     ///
@@ -212,6 +214,23 @@ public protocol ServiceClient: WebServiceClient {}
 extension WebServiceClient: ServiceClient {}
 
 extension ServiceClient {
+    /// Gives attributes to the calls that a closure makes with this client. They take precedence over those of the endpoint.
+    ///
+    ///     let page = try await github.with(.solicited) { try await $0.repository(owner: "swiftlang", name: "swift") }
+    ///
+    /// Calls of child tasks have the attributes too; calls of detached tasks, and those that interceptors and authentication providers make,
+    /// don't.
+    ///
+    /// - Parameters:
+    ///   - attributes: The attributes; of two of one type, the last counts.
+    ///   - isolation: The caller's isolation, which the closure shares.
+    ///   - body: Makes the calls.
+    public func with<Result>(
+        _ attributes: any EndpointAttribute..., isolation: isolated (any Actor)? = #isolation, _ body: (Self) async throws -> Result
+    ) async rethrows -> Result {
+        try await CallAttributes.$current.withValue(CallAttributes(client: self, attributes)) { try await body(self) }
+    }
+
     /// Returns the request that a call would send, without sending it. Preparers and preemptive authentication run; the transport doesn't.
     ///
     /// Captures the first call that the closure makes with this client. Calls that interceptors and authentication providers make are sent:

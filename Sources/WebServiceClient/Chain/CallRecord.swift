@@ -9,6 +9,8 @@ package final class CallRecord: Sendable {
     let isForeign: Bool
     let cacheIdentifier: String?
     let diagnostics: Diagnostics
+    /// Cancels the call from outside its task.
+    let cancellation = CallCancellation()
     /// The bound request of a call outside the service; `nil` for other calls.
     let outside: ServiceRequest?
     /// Whether a URL builder made the URL, which may have any origin.
@@ -27,7 +29,25 @@ package final class CallRecord: Sendable {
         let url: URL
     }
 
+    /// A wait of the call, for logs.
+    package struct Wait: Sendable, Hashable {
+        /// What the call waited for.
+        package enum Reason: String, Sendable {
+            case retry
+            case queue
+            case rateLimit
+        }
+
+        package let reason: Reason
+        package let duration: Duration
+        /// The number of the attempt before which the call waited.
+        package let attempt: Int
+        /// What ended the attempt before, such as `status 503`; empty if there was none.
+        package let cause: String
+    }
+
     private struct State: Sendable {
+        var waits: [Wait] = []
         var repeats = 0
         var redirects = 0
         var exchange: Exchange?
@@ -70,6 +90,13 @@ package final class CallRecord: Sendable {
 
     func noteProviderFailure() {
         state.withLock { $0.hasProviderFailed = true }
+    }
+
+    /// The waits of the call so far, at most the first hundred.
+    package var waits: [Wait] { state.withLock { $0.waits } }
+
+    func noteWait(_ wait: Wait) {
+        state.withLock { if $0.waits.count < 100 { $0.waits.append(wait) } }
     }
 
     func countRepeat() {

@@ -38,6 +38,9 @@ public struct EndpointAttributes: Sendable {
         values.append(attribute)
     }
 
+    /// Whether there are no attributes.
+    var isEmpty: Bool { values.isEmpty }
+
     /// Returns these attributes overridden by those of `other`.
     func overlaid(by other: EndpointAttributes) -> EndpointAttributes {
         var result = self

@@ -162,7 +162,7 @@ import WebServiceTesting
 
     @Test func `each stage runs alone with a stub`() async throws {
         let request = ServiceRequest(url: try #require(URL(string: "https://api.test/a")))
-        let setup = Chain.Setup(WebServiceClient.Configuration(), allowedOrigins: [])
+        let setup = Chain.Setup(WebServiceClient.Configuration(), allowedOrigins: [], runtime: ClientRuntime())
         for stage in Chain.stages {
             for interceptor in stage.make(setup) {
                 let response = try await interceptor.intercept(request, context: CallContext()) { request, _ in
