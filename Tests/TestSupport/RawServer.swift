@@ -33,7 +33,11 @@ package final class RawServer: Sendable {
         Thread.detachNewThread {
             while true {
                 let descriptor = accept(listener, nil, nil)
-                guard descriptor >= 0 else { return }
+                guard descriptor >= 0 else {
+                    // Only this thread may close it: the number may belong to the next server's socket before this thread runs again.
+                    close(listener)
+                    return
+                }
                 Thread.detachNewThread {
                     let connection = RawConnection(descriptor)
                     handle(connection)
@@ -45,7 +49,6 @@ package final class RawServer: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// Returns a server that answers every request with the same bytes and then closes.

@@ -37,7 +37,8 @@ import WebServiceClient
         #expect(await harness.clock.run(step: .milliseconds(1)) { harness.shipper.statistics.nextAttempt ?? .zero > .seconds(200) })
         #expect(harness.shipper.statistics.buffered == 5 && harness.shipper.statistics.lastStatus == status)
         #expect(!LogPipeline(sinks: [harness.shipper]).health.isGood)
-        #expect(harness.events.withLock { $0.contains { $0.message.contains("status \(status)") } })
+        // The pause is reported after it has begun.
+        #expect(await eventually { harness.events.withLock { $0.contains { $0.message.contains("status \(status)") } } })
         harness.expectConservation()
         #expect(await harness.clock.run(step: .seconds(10)) { harness.shipper.statistics.delivered == 5 })
         #expect(harness.shipper.statistics.dropped.isEmpty)
