@@ -3,14 +3,14 @@ import RemoteLogger
 import TestSupport
 import Testing
 
-/// Ten thousand random records in each JSON format, as Foundation parses them; OTLP has its own judge.
+/// Random records in each JSON format, as Foundation parses them; OTLP has its own judge.
 @Suite struct GeneratedRecordsTests {
     typealias Object = [String: Any]
 
     /// Shared by all formats, since generating them takes about as long as encoding them.
     private static let records: [LogRecord] = {
         var generator = SeededGenerator(seed: 21)
-        return (0..<10_000).map { LogRecord.random(UInt64($0), using: &generator) }
+        return (0..<Sweep.rounds(ofAll: 10_000)).map { LogRecord.random(UInt64($0), using: &generator) }
     }()
 
     /// Calls the closure with the records and the body of each batch within the format's bounds.

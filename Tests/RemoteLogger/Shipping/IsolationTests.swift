@@ -38,14 +38,16 @@ import WebServiceClient
         return counts
     }
 
-    @Test(arguments: 1...20) func `of a thousand records exactly the bad ones are lost`(number: Int) async throws {
+    @Test(arguments: Sweep.isFull ? Array(1...20) : [1, 2, 5, 11, 20]) func `of a thousand records exactly the bad ones are lost`(
+        number: Int
+    ) async throws {
         var generator = SeededGenerator(seed: UInt64(number))
         var bad: Set<Int> = []
         while bad.count < number { bad.insert(Int.random(in: 0..<1_000, using: &generator)) }
         _ = try await ship(1_000, bad: bad)
     }
 
-    @Test(arguments: [0, 1, 490, 979, 980]) func `a run of twenty bad ones costs no good one`(start: Int) async throws {
+    @Test(arguments: [0, 490, 980]) func `a run of twenty bad ones costs no good one`(start: Int) async throws {
         _ = try await ship(1_000, bad: Set(start..<start + 20))
     }
 

@@ -184,7 +184,7 @@ import Testing
     @Test func `Nothing leads the search for the array astray, nor into a loop`() {
         var seed = SerializationSeed(3)
         let alphabet = Array("{}[]:,\"\\a1 ".utf8)
-        for _ in 0..<4_000 {
+        for _ in 0..<Sweep.rounds(ofAll: 4_000) {
             let bytes = (0..<Int(seed.next() % 12)).map { _ in alphabet[Int(seed.next() % UInt64(alphabet.count))] }
             for path in [[], ["a"], ["1"], ["0", "a"], ["a", "0"]] {
                 let whole = try? JSONReader().decode([JSONAnything].self, from: Data(bytes), at: path)
@@ -303,7 +303,7 @@ import Testing
 
     @Test func `Random documents are the same in pieces as whole`() async throws {
         var seed = SerializationSeed(12)
-        for _ in 0..<150 {
+        for _ in 0..<Sweep.rounds(ofAll: 150) {
             let elements = (0..<Int(seed.next() % 6)).map { _ in JSONPropertyTests.text(&seed, depth: 2) }
             let text = Data(
                 ("{\"x\":" + JSONPropertyTests.text(&seed, depth: 3) + ",\"value\":[" + elements.joined(separator: " ,\n") + "]}").utf8)

@@ -63,7 +63,7 @@ import WebServiceClient
         var seed = SerializationSeed(20_261_122)
         let reader = JSONReader()
         let encoder = JSONEncoder()
-        for round in 0..<400 {
+        for round in 0..<Sweep.rounds(ofAll: 400) {
             encoder.outputFormatting = round % 3 == 0 ? .prettyPrinted : round % 3 == 1 ? .sortedKeys : []
             let entities = (0..<Self.count(&seed, upTo: 3)).map { _ in entity(&seed) }
             let text = try encoder.encode(entities)
@@ -107,7 +107,7 @@ import WebServiceClient
 
     @Test func `Random texts have the same values as to JSONDecoder`() throws {
         var seed = SerializationSeed(5)
-        for _ in 0..<1_500 {
+        for _ in 0..<Sweep.rounds(ofAll: 1_500) {
             let text = Self.text(&seed)
             let expected = try JSONDecoder().decode(JSONAnything.self, from: Data(text.utf8))
             #expect(try JSONReader().decode(JSONAnything.self, from: Data(text.utf8)) == expected, "\(text)")
@@ -121,7 +121,7 @@ import WebServiceClient
             "null", "true", "1", "-1", "1.5", "300", "\"text\"", "[]", "{}", "[1]", "{\"a\":1}", "1e400", "99999999999999999999",
         ]
         var compared = 0
-        for _ in 0..<60 {
+        for _ in 0..<Sweep.rounds(ofAll: 60) {
             var value = entity(&seed)
             // Foundation's description of a Decimal's type differs between releases.
             value.amount = 1
@@ -175,7 +175,7 @@ import WebServiceClient
         let alphabet: [UInt8] =
             Array("{}[]\",:\\/u0123456789eE+-.tfnalsr \n\t\u{1}".utf8) + [0x80, 0xC3, 0xA9, 0xED, 0xA0, 0xF0, 0x9F, 0xFF, 0x00]
         var texts: [Data] = (JSONSamples.accepted + JSONSamples.rejected).map { Data($0.utf8) } + JSONSamples.rejectedBytes.map { Data($0) }
-        for _ in 0..<6_000 {
+        for _ in 0..<Sweep.rounds(ofAll: 6_000) {
             var bytes = Array(Self.text(&seed).utf8)
             for _ in 0..<Int(seed.next() % 3) where !bytes.isEmpty {
                 let place = Int(seed.next() % UInt64(bytes.count))

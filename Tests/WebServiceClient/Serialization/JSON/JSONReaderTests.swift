@@ -82,7 +82,7 @@ import WebServiceClient
 
     @Test func `Doubles and Floats are the nearest ones`() throws {
         var seed = SerializationSeed(41)
-        for round in 0..<4_000 {
+        for round in 0..<Sweep.rounds(ofAll: 4_000) {
             let value = Double(bitPattern: seed.next())
             guard value.isFinite else { continue }
             #expect(try decode([Double].self, "[\(value)]") == [value])
