@@ -58,17 +58,22 @@ public struct HeaderRules: Sendable, Hashable {
     /// Fields that are shown but not sent to other origins.
     private static let shown: Set<String> = [
         "accept-ch", "accept-patch", "accept-post", "accept-ranges", "age", "allow", "alt-svc", "api-version", "cf-cache-status", "cf-ray",
-        "connection", "content-location", "content-range", "content-security-policy", "cross-origin-embedder-policy",
-        "cross-origin-opener-policy", "cross-origin-resource-policy", "date", "deprecation", "dnt", "etag", "expires", "host",
-        "idempotency-key", "keep-alive", "last-modified", "link", "location", "max-forwards", "odata-entityid", "origin",
-        "permissions-policy", "preference-applied", "priority", "proxy-authenticate", "proxy-connection", "referer", "referrer-policy",
-        "request-id", "retry-after", "sap-client", "sap-language", "sap-message", "sap-server", "server", "server-timing",
-        "strict-transport-security", "sunset", "surrogate-control", "surrogate-key", "timing-allow-origin", "trailer", "upgrade", "vary",
-        "via", "warning", "www-authenticate", "x-amz-id-2", "x-amz-request-id", "x-amzn-requestid", "x-amzn-trace-id", "x-cache",
-        "x-cache-hits", "x-content-type-options", "x-correlation-id", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
-        "x-frame-options", "x-github-api-version", "x-github-media-type", "x-github-request-id", "x-ms-client-request-id",
-        "x-ms-request-id", "x-ms-version", "x-powered-by", "x-request-id", "x-robots-tag", "x-runtime", "x-served-by", "x-timer",
-        "x-total-count", "x-trace-id", "x-xss-protection",
+        "chargebee-idempotency-key", "connection", "content-location", "content-range", "content-security-policy",
+        "cross-origin-embedder-policy", "cross-origin-opener-policy", "cross-origin-resource-policy", "date", "deprecation", "dnt", "etag",
+        "expires", "host", "idempotency-key", "keep-alive", "last-modified", "link", "location", "max-forwards", "odata-entityid", "origin",
+        "paypal-request-id", "permissions-policy", "preference-applied", "priority", "proxy-authenticate", "proxy-connection", "referer",
+        "referrer-policy", "request-id", "retry-after", "sap-client", "sap-language", "sap-message", "sap-server", "server",
+        "server-timing", "strict-transport-security", "sunset", "surrogate-control", "surrogate-key", "timing-allow-origin", "trailer",
+        "upgrade", "vary", "via", "warning", "www-authenticate", "x-amz-id-2", "x-amz-request-id", "x-amzn-requestid", "x-amzn-trace-id",
+        "x-cache", "x-cache-hits", "x-content-type-options", "x-correlation-id", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
+        "x-frame-options", "x-github-api-version", "x-github-media-type", "x-github-request-id", "x-idempotency-key",
+        "x-ms-client-request-id", "x-ms-request-id", "x-ms-version", "x-payout-idempotency", "x-powered-by", "x-request-id", "x-robots-tag",
+        "x-runtime", "x-served-by", "x-timer", "x-total-count", "x-trace-id", "x-xss-protection",
+    ]
+
+    /// The names that services give to an idempotency key, which must be known to repeat a call by hand, and isn't secret.
+    package static let idempotencyKeys: [HTTPFields.Name] = [
+        "Idempotency-Key", "X-Idempotency-Key", "PayPal-Request-Id", "chargebee-idempotency-key", "X-Payout-Idempotency",
     ]
 
     /// Prefixes of names that are shown, unless the name contains a word such as `token`.

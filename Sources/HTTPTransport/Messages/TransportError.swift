@@ -67,8 +67,8 @@ public struct TransportError: DescribedError, Sendable {
     /// or may have read the request. The chain sends an idempotent request once more, at once, if the ``RetryPolicy`` allows repeats (RFC
     /// 9112 §9.3.1). Also `true` if ``isUnprocessed`` is.
     public var isConnectionStale = false
-    /// Whether the server states that it has processed nothing of the request, as an HTTP/2 server can (RFC 9113 §8.7). The chain sends an
-    /// idempotent request once more, whatever the ``RetryPolicy``.
+    /// Whether the server states that it has processed nothing of the request, as an HTTP/2 server can (RFC 9113 §8.7). The chain sends the
+    /// request once more, whatever its method and the ``RetryPolicy``.
     public var isUnprocessed = false
 
     /// Creates an error of a kind.

@@ -145,6 +145,7 @@ public enum ODataStatusError: Error, Sendable, Hashable, CustomStringConvertible
             let time =
                 switch retryAfter {
                 case .seconds(let seconds): " Ask again after \(seconds) s (Retry-After)."
+                case .milliseconds(let number): " Ask again after \(Duration.milliseconds(number).text) (Retry-After)."
                 case .date(let date): " Ask again after \(HTTPDate.text(of: date)) (Retry-After)."
                 case nil: ""
                 }

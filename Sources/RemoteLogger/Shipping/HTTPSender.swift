@@ -126,9 +126,10 @@ final class HTTPSender: PayloadSender {
         let now = Date(timeIntervalSince1970: (Double(settings.clock.time) + Double(clockOffset ?? 0)) / 1e9)
         let limit = settings.longestRetryAfter
         if let wait = RetryAfter.delay(in: answer.headers, from: now, limit: limit) { return wait }
-        guard answer.status == 429, case .seconds(let seconds) = answer.headers["X-RateLimit-Reset"].flatMap(RetryAfter.init) else {
-            return nil
-        }
+        guard answer.status == 429, let field = answer.headers["X-RateLimit-Reset"]?.trimmingCharacters(in: .whitespaces),
+            !field.isEmpty, field.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        let seconds = Int(field) ?? .max
         // Most receivers, such as Datadog, send the remaining time; others the time in seconds since 1970.
         let reset =
             seconds < 1_000_000_000 || seconds == .max ? RetryAfter.seconds(seconds) : .date(Date(timeIntervalSince1970: Double(seconds)))

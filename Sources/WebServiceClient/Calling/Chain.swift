@@ -41,6 +41,7 @@ struct Chain {
     static let stages: [Stage] = [
         Stage("interceptors", "The client's interceptors, which also log and prepare: once per call.", Setup.interceptors),
         Stage("preparation", "The call's own `prepare` closure: once per call.", Setup.preparation),
+        Stage("idempotency key", "Gives the call its idempotency key: once per call.", Setup.idempotencyKey),
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
@@ -75,13 +76,20 @@ extension Chain.Setup {
 
     fileprivate static func preparation(_ setup: Self) -> [any Interceptor] { [CallPreparation(boundary: setup.boundary)] }
 
+    fileprivate static func idempotencyKey(_ setup: Self) -> [any Interceptor] { [IdempotencyKeys(boundary: setup.boundary)] }
+
     fileprivate static func redirects(_ setup: Self) -> [any Interceptor] {
         [Redirects(policy: setup.configuration.redirects, boundary: setup.boundary)]
     }
 
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
 
-    fileprivate static func retry(_ setup: Self) -> [any Interceptor] { [Retry(policy: setup.configuration.retry)] }
+    fileprivate static func retry(_ setup: Self) -> [any Interceptor] {
+        [Retry(policy: setup.configuration.retry, clock: setup.runtime.clock, allowance: setup.retryAllowance)]
+    }
+
+    /// The client's budget of additional requests.
+    var retryAllowance: RetryAllowance { RetryAllowance(budget: configuration.retryBudget, account: runtime.retryAccount) }
 
     fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.attempt) }
 

@@ -3,6 +3,8 @@
 final class ClientRuntime: Sendable {
     /// The clock of all stages.
     let clock: CallClock
+    /// What retries and hedges took from ``WebServiceClient/Configuration/retryBudget``.
+    let retryAccount = RetryAccount()
 
     init(clock: CallClock = .current) {
         self.clock = clock

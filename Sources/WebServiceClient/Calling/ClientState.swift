@@ -22,6 +22,8 @@ final class ClientState: Sendable {
     /// The origins of ``WebServiceClient/Configuration/allowedOrigins``.
     let allowedOrigins: Set<Origin>
     private let settings: EndpointSettings
+    /// The attributes of client and class.
+    var common: EndpointAttributes { settings.attributes }
     /// Whether the client or the class sets `Accept`.
     private let hasOwnAccept: Bool
     /// The configuration's parsers, laid over the library's.
@@ -208,6 +210,7 @@ final class ClientState: Sendable {
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))
         }
         faults += TrustCheck.faults(settings, key: nil)
+        faults += RetryCheck.faults(table: table, settings: settings, policy: configuration.retry, budget: configuration.retryBudget)
         return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: configuration.transport.capabilities)
     }
 }

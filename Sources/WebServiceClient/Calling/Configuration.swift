@@ -42,6 +42,8 @@ extension WebServiceClient {
         public var redirects: RedirectPolicy = .follow
         /// Whether and how calls are retried. Default: never.
         public var retry: RetryPolicy = .never
+        /// Limits the repeats of all calls together; `nil` removes the limit.
+        public var retryBudget: RetryBudget? = RetryBudget()
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
         ///
         ///     $0.attributes[Audited.self] = Audited(by: "billing")
@@ -58,6 +60,12 @@ extension WebServiceClient {
 
         /// Creates the default settings.
         public init() {}
+
+        /// Decides per call whether a failure leads to a repeat: the ``RetryDecider`` among the ``attributes``.
+        public var retryDecider: RetryDecider? {
+            get { attributes[RetryDecider.self] }
+            set { attributes[RetryDecider.self] = newValue }
+        }
 
         /// The client's settings, which class and method override.
         var settings: EndpointSettings {
@@ -105,6 +113,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
                 "timeouts": timeouts,
                 "redirects": redirects,
                 "retry": retry,
+                "retryBudget": retryBudget.map(\.description) ?? "nil",
                 "attributes": attributes.all.map { ValueText.text(of: $0) },
                 "arrays": arrays,
                 "urlBuilder": MaskedMirror.typeName(of: urlBuilder),

@@ -21,6 +21,8 @@ struct Dispatcher: Sendable {
         /// The last request sent: prepared and redirected, but without what authentication adds.
         let request: ServiceRequest
         let response: TransportResponse
+        /// The wait that the response asks for, if it is a failure.
+        var askedWait: Duration?
         /// Whether an error handler accepted an exchange without a response.
         var isAcceptedFailure = false
     }
@@ -137,17 +139,19 @@ struct Dispatcher: Sendable {
             CallRecord(
                 identity: endpoint.identity, attributes: attributes, serviceOrigin: bound.origin,
                 isForeign: bound.isForeign, cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
-                outside: bound.isForeign ? request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil))
+                outside: bound.isForeign ? request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil, success: endpoint.success))
         context.prepare = options.prepare
         do {
             try checkCancellation()
             let response = try await response(to: request, &context)
-            return Exchange(request: context.record.request ?? request, response: response)
+            let end = context.record.end
+            return Exchange(request: end.request ?? request, response: response, askedWait: end.askedWait)
         } catch {
             let last = context.record.exchange
             request = last?.request ?? request
             let wrapped = wrap(
-                error, stage: .chain, request: request, answer: last?.answer, isByProvider: context.record.hasProviderFailed)
+                error, stage: .chain, request: request, answer: last?.answer, askedWait: context.record.end.askedWait,
+                isByProvider: context.record.hasProviderFailed)
             guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
             return try await judge(failure, with: handler, request: request)
         }
@@ -198,11 +202,12 @@ struct Dispatcher: Sendable {
     /// Wraps any error in a ``ServiceError`` of this call. Cancellation and dry runs pass unchanged.
     private func wrap(
         _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallRecord.Answer? = nil,
-        secrets: RequestSecrets? = nil, isByProvider: Bool = false
+        askedWait: Duration? = nil, secrets: RequestSecrets? = nil, isByProvider: Bool = false
     ) -> any Error {
         let secrets = request?.secrets ?? secrets
         let response = answer.map {
-            ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true, secrets: secrets)
+            ResponseSummary(
+                status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true, secrets: secrets, askedWait: askedWait)
         }
         return ErrorWrapper(call: endpoint.identity, request: request, response: response, secrets: secrets, isByProvider: isByProvider)
             .wrap(error, stage: stage)

@@ -202,7 +202,7 @@ struct ResponseReader: Sendable {
     private func summary(_ body: Data, isCut: Bool = false) -> ResponseSummary {
         ResponseSummary(
             status: response.status, headers: response.headers, url: response.url, body: body, isCut: isCut,
-            secrets: exchange.request.secrets)
+            secrets: exchange.request.secrets, askedWait: exchange.askedWait)
     }
 
     private func error(

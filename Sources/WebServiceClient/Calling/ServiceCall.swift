@@ -137,6 +137,29 @@ public struct ServiceCall: Sendable {
         describing { $0.raw() }
     }
 
+    /// Sets whether and how the call is retried.
+    public func retry(_ policy: RetryPolicy) -> ServiceCall {
+        describing { $0.retry(policy) }
+    }
+
+    /// States that several requests have the same effect as one: see ``EndpointDescriptor/idempotent(_:)``.
+    public func idempotent(_ isIdempotent: Bool = true) -> ServiceCall {
+        describing { $0.idempotent(isIdempotent) }
+    }
+
+    /// Sets the call's idempotency key; without one, it is generated. See ``IdempotencyKey``.
+    public func idempotencyKey(_ key: String? = nil) -> ServiceCall {
+        describing { descriptor in
+            let keyed = descriptor.idempotencyKey()
+            return key.map { keyed.attribute(IdempotencyKey.Given($0)) } ?? keyed
+        }
+    }
+
+    /// States that a person waits for the call: see ``Solicited``.
+    public func solicited() -> ServiceCall {
+        describing { $0.solicited() }
+    }
+
     /// Names the call in errors, logs and metrics.
     package func named(_ key: String, route: String) -> ServiceCall {
         with {
@@ -235,6 +258,7 @@ public struct ServiceCall: Sendable {
         if let route { plan.route = route }
         faults += CapabilityCheck.faults(
             plan.settings, key: plan.label.map(SecretMask.text(ofURL:)), capabilities: state.configuration.transport.capabilities)
+        faults += RetryCheck.faults(of: plan, key: plan.label.map(SecretMask.text(ofURL:)) ?? "", under: state.common)
         guard faults.isEmpty else {
             let call = identity(in: state)
             throw state.tableError(faults.map { $0.under(call.key) }, call: call, isOwn: true)

@@ -57,6 +57,10 @@ public struct ServiceError: DescribedError, Sendable {
 
     /// The status code of the response, if one arrived.
     public var status: Int? { response?.status }
+
+    /// How long the server asked to wait before the call is repeated; `nil` if it didn't. A call that isn't repeated because the wait is
+    /// too long fails with it, so that the program can schedule another.
+    public var retryAfter: Duration? { response?.retryAfter }
 }
 
 extension ServiceError {
@@ -129,7 +133,10 @@ extension ServiceError: CustomDebugStringConvertible, CustomReflectable {
     /// A report of several lines: call, message, request, response and the beginning of its body.
     public var description: String {
         var lines = [headline]
-        if let request { lines.append("  request: \(request.line)") }
+        if let request {
+            lines.append("  request: \(request.line)")
+            if let key = request.idempotencyKey { lines.append("  idempotency key: \(key)") }
+        }
         if let response {
             lines.append("  response: \(response)")
             let text = response.bodyText(upTo: 500)

@@ -266,8 +266,10 @@ extension WebServiceClient {
     ///     #expect(GitHub.verify().isEmpty)
     public class func verify() -> [TableFault] {
         let defaults = defaults
-        return CompiledTable.of(self, root: rootWithPlaceholders, endpoints).faults + ServiceRoot.faults(in: defaults.serviceRoot)
+        let table = CompiledTable.of(self, root: rootWithPlaceholders, endpoints)
+        return table.faults + ServiceRoot.faults(in: defaults.serviceRoot)
             + ClientState.faults(in: defaults.headers) + TrustCheck.faults(defaults.settings, key: nil)
+            + RetryCheck.faults(table: table, settings: defaults.settings)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.

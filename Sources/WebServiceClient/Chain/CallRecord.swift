@@ -15,6 +15,8 @@ package final class CallRecord: Sendable {
     let outside: ServiceRequest?
     /// Whether a URL builder made the URL, which may have any origin.
     let hasURLBuilder: Bool
+    /// The statuses that the endpoint accepts.
+    let success: StatusSet
 
     /// A request on its way to the transport, without what authentication adds, and its answer.
     struct Exchange: Sendable {
@@ -49,6 +51,10 @@ package final class CallRecord: Sendable {
     private struct State: Sendable {
         var waits: [Wait] = []
         var repeats = 0
+        /// The beginning of the first attempt.
+        var start: MonotonicInstant?
+        /// The wait that the last response asked for.
+        var askedWait: Duration?
         var redirects = 0
         var exchange: Exchange?
         /// The number of exchanges so far.
@@ -61,7 +67,7 @@ package final class CallRecord: Sendable {
 
     init(
         identity: CallIdentity, attributes: EndpointAttributes, serviceOrigin: Origin?, isForeign: Bool, cacheIdentifier: String?,
-        diagnostics: Diagnostics, outside: ServiceRequest? = nil, hasURLBuilder: Bool = false
+        diagnostics: Diagnostics, outside: ServiceRequest? = nil, hasURLBuilder: Bool = false, success: StatusSet = .success
     ) {
         self.identity = identity
         self.attributes = attributes
@@ -71,6 +77,7 @@ package final class CallRecord: Sendable {
         self.diagnostics = diagnostics
         self.outside = outside
         self.hasURLBuilder = hasURLBuilder
+        self.success = success
     }
 
     /// The number of repeats after failures.
@@ -97,6 +104,33 @@ package final class CallRecord: Sendable {
 
     func noteWait(_ wait: Wait) {
         state.withLock { if $0.waits.count < 100 { $0.waits.append(wait) } }
+    }
+
+    /// Notes the beginning of the attempts at one hop.
+    ///
+    /// - Returns: The number of repeats so far, and the beginning of the call's first attempt.
+    func beginsAttempts(at now: MonotonicInstant) -> (repeats: Int, start: MonotonicInstant) {
+        state.withLock { state in
+            let start = state.start ?? now
+            state.start = start
+            return (state.repeats, start)
+        }
+    }
+
+    /// Whether a status is a success of the endpoint, after which nothing is repeated. An endpoint that accepts all statuses says nothing
+    /// about failures.
+    @inline(__always)
+    func isSuccess(_ status: Int) -> Bool {
+        success.contains(status) && (status < 400 || success != .any)
+    }
+
+    func noteAskedWait(_ wait: Duration?) {
+        state.withLock { $0.askedWait = wait }
+    }
+
+    /// The last request on its way to the transport, and the wait that its response asks for.
+    var end: (request: ServiceRequest?, askedWait: Duration?) {
+        state.withLock { ($0.exchange?.request, $0.askedWait) }
     }
 
     func countRepeat() {

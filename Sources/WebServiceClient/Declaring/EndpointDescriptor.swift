@@ -297,6 +297,31 @@ extension EndpointDescriptor {
         attribute(policy)
     }
 
+    /// States whether several requests have the same effect as one, whatever the method implies (RFC 9110 §9.2.2). Only idempotent
+    /// endpoints are repeated, unless the retry policy says otherwise.
+    public func idempotent(_ isIdempotent: Bool = true) -> EndpointDescriptor {
+        attribute(Idempotence(isIdempotent))
+    }
+
+    /// Gives each call an idempotency key, a random UUID, for services that honor such keys: see ``IdempotencyKey``.
+    public func idempotencyKey(
+        named name: HTTPFields.Name = "Idempotency-Key", format: IdempotencyKey.Format = .bare
+    ) -> EndpointDescriptor {
+        attribute(IdempotencyKey(named: name, format: format))
+    }
+
+    /// Gives each call an idempotency key from its arguments, as a template: `"order-%%0%%"`. If an argument is `nil`, a key is generated.
+    public func idempotencyKey(
+        _ template: String, named name: HTTPFields.Name = "Idempotency-Key", format: IdempotencyKey.Format = .bare
+    ) -> EndpointDescriptor {
+        header(name, template).idempotencyKey(named: name, format: format)
+    }
+
+    /// States whether a person waits for the calls, so that they try harder: see ``Solicited``.
+    public func solicited(_ isSolicited: Bool = true) -> EndpointDescriptor {
+        attribute(Solicited(isSolicited))
+    }
+
     /// Sets the servers that the call trusts and the client's identity, replacing the whole policies of the class and the client.
     ///
     /// If the transport can't apply the policy, the client fails before its first call.

@@ -21,6 +21,13 @@ public struct RequestSummary: Sendable, Hashable {
         bodyLength = request.body?.length
     }
 
+    /// The request's idempotency key, to repeat the call later with the same; `nil` if it has none, or in a field of another name than
+    /// services commonly use. See ``IdempotencyKey``.
+    public var idempotencyKey: String? {
+        let name = HeaderRules.idempotencyKeys.first { headers.contains($0) }
+        return name.flatMap { (secrets?.rules ?? .standard).shows($0) ? headers[$0] : nil }
+    }
+
     /// The method and URL on one line.
     public var line: String { VisibleText.of("\(method) \(url)") }
 }
@@ -41,6 +48,9 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     /// Whether the response has, or may have, more body bytes than ``body``. If a call fails before its body is read, ``body`` is empty and
     /// this is `true`.
     public let bodyIsCut: Bool
+    /// How long the server asked to wait before the call is repeated, measured from the response: by `Retry-After` (RFC 9110 §10.2.3), or
+    /// by a field or a limit that the call's ``RetryPolicy`` knows. `nil` if it didn't.
+    public let retryAfter: Duration?
     let secrets: RequestSecrets?
 
     /// Creates the summary of a response with the body bytes read so far.
@@ -48,8 +58,9 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
         self.init(status: status, headers: headers, url: url, body: body, isCut: isCut, secrets: nil)
     }
 
-    init(status: Int, headers: HTTPFields, url: URL, body: Data, isCut: Bool, secrets: RequestSecrets?) {
+    init(status: Int, headers: HTTPFields, url: URL, body: Data, isCut: Bool, secrets: RequestSecrets?, askedWait: Duration? = nil) {
         self.status = status
+        retryAfter = askedWait ?? RetryAfter.delay(in: headers, limit: .longest)
         self.secrets = secrets
         self.headers = RequestSecrets.masked(headers, secrets)
         self.url = SecretMask.text(of: url, of: secrets)

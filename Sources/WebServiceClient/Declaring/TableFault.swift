@@ -32,6 +32,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badParser
         /// An invalid trust policy.
         case badTrust
+        /// A retry policy, a retry budget or an idempotency key that makes no sense, or a policy that can never repeat the call.
+        case badRetry
         /// A capability that the transport lacks.
         case missingCapability
     }

@@ -55,7 +55,7 @@ import WebServiceClient
         let receiver = StubReceiver { number, _ in number == 5 ? .status(200) : .status(503) }
         let harness = try Harness(receiver, format: Late(eachByItself: eachByItself)) { settings in
             settings.batch.records = 4
-            settings.backoff = Backoff(base: .seconds(1), cap: .seconds(60), hasJitter: false)
+            settings.backoff = Backoff(base: .seconds(1), cap: .seconds(60), jitter: .none)
         }
         func expectWait(_ wait: Duration, after requests: Int) async {
             #expect(

@@ -13,7 +13,7 @@ import WebServiceClient
             settings.batch = BatchLimits(records: 2, interval: .seconds(1))
             settings.maximumRequestsInFlight = maximum
             settings.reportsLosses = false
-            settings.backoff = Backoff(base: .seconds(1), cap: .seconds(60), hasJitter: false)
+            settings.backoff = Backoff(base: .seconds(1), cap: .seconds(60), jitter: .none)
             configure(&settings)
         }
     }

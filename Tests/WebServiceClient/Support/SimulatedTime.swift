@@ -3,8 +3,8 @@ import HTTPTransport
 
 @testable import WebServiceClient
 
-/// Runs tasks on one thread, with a clock that jumps to the next timer when all tasks wait. A simulated hour takes milliseconds, and its course
-/// is the same each time.
+/// Runs tasks on one thread, with a clock that jumps to the next timer when all tasks wait. A simulated hour takes milliseconds, and its
+/// course is the same each time.
 ///
 ///     let time = SimulatedTime()
 ///     try time.run {
@@ -23,6 +23,8 @@ final class SimulatedTime: TaskExecutor, Sendable {
     private struct State {
         var jobs: [UnownedJob] = []
         var timers: [Int: Timer] = [:]
+        /// The timers by due time, also those that were cancelled.
+        var order = Heap()
         var count = 0
         var now = Duration.zero
     }
@@ -44,7 +46,9 @@ final class SimulatedTime: TaskExecutor, Sendable {
             schedule: { delay, action in
                 let number = self.state.withLock { state in
                     state.count += 1
-                    state.timers[state.count] = Timer(due: state.now + max(.zero, delay), action: action)
+                    let due = state.now + max(.zero, delay)
+                    state.timers[state.count] = Timer(due: due, action: action)
+                    state.order.insert(.init(due: due, number: state.count))
                     return state.count
                 }
                 self.wake.signal()
@@ -90,10 +94,13 @@ final class SimulatedTime: TaskExecutor, Sendable {
     /// Performs the action of the earliest timer; of two, that of the one made first.
     private func fireNext() -> Bool {
         let action: (@Sendable () -> Void)? = state.withLock { state in
-            guard state.jobs.isEmpty, let next = state.timers.min(by: { ($0.value.due, $0.key) < ($1.value.due, $1.key) }) else { return nil }
-            state.timers[next.key] = nil
-            state.now = max(state.now, next.value.due)
-            return next.value.action
+            guard state.jobs.isEmpty else { return nil }
+            while let next = state.order.removeFirst() {
+                guard let timer = state.timers.removeValue(forKey: next.number) else { continue }
+                state.now = max(state.now, timer.due)
+                return timer.action
+            }
+            return nil
         }
         action?()
         return action != nil
@@ -102,5 +109,41 @@ final class SimulatedTime: TaskExecutor, Sendable {
     /// All tasks wait, and no timer will wake any.
     struct StandStill: Error {
         let at: Duration
+    }
+}
+
+/// A binary heap of timers: thousands wait at once.
+private struct Heap {
+    struct Entry {
+        let due: Duration
+        let number: Int
+
+        static func < (left: Entry, right: Entry) -> Bool { left.due == right.due ? left.number < right.number : left.due < right.due }
+    }
+
+    private var entries: [Entry] = []
+
+    mutating func insert(_ entry: Entry) {
+        entries.append(entry)
+        var index = entries.count - 1
+        while index > 0, entries[index] < entries[(index - 1) / 2] {
+            entries.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    mutating func removeFirst() -> Entry? {
+        guard let first = entries.first else { return nil }
+        let last = entries.removeLast()
+        guard !entries.isEmpty else { return first }
+        entries[0] = last
+        var index = 0
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2] where child < entries.count && entries[child] < entries[least] { least = child }
+            if least == index { return first }
+            entries.swapAt(index, least)
+            index = least
+        }
     }
 }

@@ -1,0 +1,182 @@
+import Foundation
+
+/// Whether and how a call is repeated after a failure.
+///
+/// The policy is a client setting and an attribute of classes, endpoints and calls; the innermost counts. A call is repeated only if its
+/// method is idempotent (RFC 9110 §9.2.2), its endpoint says ``EndpointDescriptor/idempotent(_:)``, or ``unsafeMethods`` permits it, and
+/// only if its body can be replayed. A call is never repeated after success: a status that the endpoint accepts.
+///
+///     $0.retry = .standard
+///     $0.retry = RetryPolicy(attempts: 5, longestTotal: .seconds(30))
+///
+/// The server may state that it processed nothing of a request: by HTTP/2 (RFC 9113 §8.7), or by the statuses 421 (RFC 9110 §15.5.20) and
+/// 425 (RFC 8470 §5.2). Under every policy, such a request is sent again at once, one time for each attempt, whatever its method.
+public struct RetryPolicy: EndpointAttribute, Hashable {
+    /// Which requests are repeated whose methods aren't idempotent, such as POST.
+    public enum UnsafeMethods: String, Sendable, Hashable, CaseIterable {
+        /// None.
+        case never
+        /// Those with an idempotency key: see ``IdempotencyKey``.
+        case withIdempotencyKey
+        /// All. The server may perform the operation several times.
+        case always
+    }
+
+    /// The maximum number of attempts, including the first: 3 means one call and two repeats. With 1, calls aren't repeated. The limit
+    /// applies to the whole call: redirect hops share the repeats. Default 3.
+    public var attempts: Int
+    /// The waits between attempts.
+    public var backoff: Backoff
+    /// The statuses after which the call is repeated. Default 408, 429, 500, 502, 503, 504.
+    public var statuses: StatusSet
+    /// The transport failures after which the call is repeated. Default ``standardFailures``.
+    public var failures: Set<TransportError.Code>
+    /// Which requests with methods that aren't idempotent are repeated. Default ``UnsafeMethods/withIdempotencyKey``.
+    public var unsafeMethods: UnsafeMethods
+    /// The longest wait that a server may ask for, by `Retry-After` for instance. If it asks for more, the failure is delivered, and
+    /// ``ServiceError/retryAfter`` has the wait. Default 60 seconds.
+    public var longestWait: Duration
+    /// The time from the call's first attempt within which the last one must begin. The call's deadline applies as well. Default 5 minutes.
+    public var longestTotal: Duration
+    /// The further statuses after which a request with an idempotency key is repeated. Default 409, which means that the first request is
+    /// still being processed. Services that use 409 for other conflicts need an empty set.
+    public var keyedStatuses: StatusSet = [409]
+    /// The response fields by which the server decides whether a call is repeated. They take precedence over the statuses. Default none.
+    public var overrules: [RetryOverrule] = []
+    /// The rate limits that count as a reason to repeat the call after their reset. Default none.
+    public var limits: [RetryLimit] = []
+    /// The response fields with a wait in milliseconds, which take precedence over `Retry-After`; the first that is present counts.
+    /// Default none; see ``commonMillisecondFields``.
+    public var millisecondFields: [HTTPFields.Name] = []
+
+    /// Creates a policy.
+    public init(
+        attempts: Int = 3, backoff: Backoff = Backoff(), statuses: StatusSet = [408, 429, 500, 502, 503, 504],
+        failures: Set<TransportError.Code> = RetryPolicy.standardFailures, unsafeMethods: UnsafeMethods = .withIdempotencyKey,
+        longestWait: Duration = .seconds(60), longestTotal: Duration = .seconds(300)
+    ) {
+        self.attempts = attempts
+        self.backoff = backoff
+        self.statuses = statuses
+        self.failures = failures
+        self.unsafeMethods = unsafeMethods
+        self.longestWait = longestWait
+        self.longestTotal = longestTotal
+    }
+
+    /// The failures that may be transient: no address, no connection, a lost connection, and timeouts before a response.
+    public static let standardFailures: Set<TransportError.Code> = [
+        .cannotConnect, .connectionLost, .hostNotFound, .timedOutConnecting, .timedOutWaiting,
+    ]
+
+    /// The fields of Azure (`retry-after-ms`, `x-ms-retry-after-ms`, also OpenAI's) and AWS (`x-amz-retry-after`) for a wait in
+    /// milliseconds.
+    public static let commonMillisecondFields: [HTTPFields.Name] = ["retry-after-ms", "x-ms-retry-after-ms", "x-amz-retry-after"]
+
+    // MARK: Presets
+
+    /// Repeats nothing. The default of a client. The exception is a request of which the server states that it processed nothing: it is
+    /// sent again once.
+    public static let never = RetryPolicy(attempts: 1)
+
+    /// Three attempts, with waits up to half a second, then up to a second: `RetryPolicy()`.
+    public static let standard = RetryPolicy()
+
+    /// For calls that a person waits for: see ``Solicited``. It is ``standard``, widened.
+    public static let solicited = RetryPolicy.standard.solicited
+
+    /// For work that nobody waits for, in programs with many instances: waits of 30 to 60 seconds, for up to an hour. While a service is
+    /// down, each call sends at most one request in 30 seconds, and the instances don't return at the same time.
+    public static let unattended = RetryPolicy(
+        attempts: 120, backoff: Backoff(base: .seconds(60), cap: .seconds(60), jitter: .equal), longestWait: .seconds(3_600),
+        longestTotal: .seconds(3_600))
+}
+
+extension RetryPolicy {
+    /// This policy for a call that a person waits for: more statuses, more failures, more attempts within at least a minute, shorter waits.
+    var solicited: RetryPolicy {
+        var policy = self
+        let doubled = attempts.multipliedReportingOverflow(by: 2)
+        policy.attempts = max(8, doubled.overflow ? attempts : doubled.partialValue)
+        policy.backoff.cap = min(backoff.cap, .seconds(10))
+        policy.statuses = statuses.union([408, 425, 429, 500, 502, 503, 504]).union(.range(506...510)).union(.range(512...599))
+        policy.failures = failures.union(Self.standardFailures).union([.proxyRefused, .tooManyWaiting, .unreadableResponse])
+        policy.longestWait = max(longestWait, .seconds(60))
+        policy.longestTotal = max(longestTotal, .seconds(60))
+        return policy
+    }
+
+    /// The wait that a response asks for; `nil` if it asks for none.
+    func askedWait(status: Int, headers: HTTPFields, now: @autoclosure () -> Date) -> Duration? {
+        for name in millisecondFields {
+            if let value = headers[name].flatMap({ RetryAfter(milliseconds: $0) }) { return value.delay(limit: .longest) }
+        }
+        let asked = headers.contains(.retryAfter) ? RetryAfter.delay(in: headers, from: now(), limit: .longest) : nil
+        let limited = limits.compactMap { $0.wait(status: status, headers: headers, now: now()) }.max()
+        guard let limited else { return asked }
+        return max(limited, asked ?? .zero)
+    }
+
+    /// Whether a response that isn't a success is a reason to repeat the call.
+    func covers(status: Int, headers: HTTPFields, hasKey: Bool) -> Bool {
+        for overrule in overrules {
+            if let verdict = overrule.verdict(headers) { return verdict }
+        }
+        if statuses.contains(status) || hasKey && keyedStatuses.contains(status) { return true }
+        return limits.contains { $0.applies(status: status, headers: headers) }
+    }
+
+    /// The faults of the policy with their fixes.
+    var problems: [(problem: String, fix: String)] {
+        var problems: [(String, String)] = []
+        if attempts < 1 {
+            problems.append(("the retry policy allows \(attempts) attempts", "use at least 2, or .never"))
+        }
+        if backoff.base < .zero || backoff.cap < .zero {
+            problems.append(("the backoff of the retry policy has a negative duration", "use a base and a cap of zero or more"))
+        }
+        if !(backoff.factor >= 1 && backoff.factor.isFinite) {
+            problems.append(("the backoff of the retry policy has the factor \(backoff.factor)", "use a finite factor of 1 or more"))
+        }
+        if longestWait < .zero {
+            problems.append(("the retry policy has a negative longestWait", "use zero or more"))
+        }
+        guard attempts > 1 else { return problems }
+        if longestTotal <= .zero {
+            problems.append(("the retry policy can never repeat a call: its longestTotal isn't positive", "use a longer time, or .never"))
+        } else if backoff.floor(afterFailures: 1) > longestTotal {
+            problems.append(
+                (
+                    "the retry policy can never repeat a call: its first wait is longer than longestTotal",
+                    "raise longestTotal, or lower the backoff's base"
+                ))
+        }
+        if statuses.isEmpty, failures.isEmpty, overrules.isEmpty, limits.isEmpty {
+            problems.append(
+                ("the retry policy can never repeat a call: it has neither statuses nor failures", "add some, or use .never"))
+        }
+        for limit in limits where limit.statuses.isEmpty {
+            problems.append(("the limit of \(limit.reset) in the retry policy has no statuses", "use its default, 403 and 429"))
+        }
+        return problems
+    }
+}
+
+extension RetryPolicy: CustomStringConvertible {
+    /// The values of the policy, those that have no effect omitted.
+    public var description: String {
+        guard attempts > 1 else { return "RetryPolicy(\(attempts == 1 ? "never" : "\(attempts) attempts"))" }
+        var parts = [
+            "\(attempts) attempts within \(longestTotal.text)",
+            "waits from \(backoff.base.text) to \(backoff.cap.text) with \(backoff.jitter.rawValue) jitter",
+            "Retry-After up to \(longestWait.text)", "statuses \(statuses.isEmpty ? "none" : "\(statuses)")",
+            "failures \(failures.isEmpty ? "none" : failures.map(\.rawValue).sorted().joined(separator: ", "))",
+        ]
+        if unsafeMethods != .withIdempotencyKey { parts.append("unsafe methods \(unsafeMethods.rawValue)") }
+        if keyedStatuses != [409] { parts.append("with a key \(keyedStatuses.isEmpty ? "none" : "\(keyedStatuses)")") }
+        if !overrules.isEmpty { parts.append("overruled by \(overrules.map(\.field.rawName).joined(separator: ", "))") }
+        if !limits.isEmpty { parts.append("limits of \(limits.map(\.reset.rawName).joined(separator: ", "))") }
+        if !millisecondFields.isEmpty { parts.append("milliseconds in \(millisecondFields.map(\.rawName).joined(separator: ", "))") }
+        return "RetryPolicy(\(parts.joined(separator: "; ")))"
+    }
+}
