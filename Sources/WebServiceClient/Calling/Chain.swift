@@ -45,6 +45,7 @@ struct Chain {
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
+        Stage("tracing", "Adds the task's trace and baggage, if the client has a tracing policy.", Setup.tracing),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
     ]
@@ -84,6 +85,12 @@ extension Chain.Setup {
     fileprivate static func retry(_ setup: Self) -> [any Interceptor] { [Retry(policy: setup.configuration.retry)] }
 
     fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.attempt) }
+
+    fileprivate static func tracing(_ setup: Self) -> [any Interceptor] {
+        guard let policy = setup.configuration.tracing else { return [] }
+        let origins = ClientState.origins(policy.origins, of: "the tracing policy").origins
+        return [Tracing(sendsBaggage: policy.sendsBaggage, origins: origins, boundary: setup.boundary)]
+    }
 
     fileprivate static func record(_ setup: Self) -> [any Interceptor] { [ExchangeRecord()] }
 
