@@ -1,4 +1,8 @@
-import HTTPTransport
+public import HTTPTransport
+
+// Records and requests have the same traces.
+@_exported public import struct HTTPTransport.TraceContext
+@_exported public import struct HTTPTransport.TracePropagation
 
 /// A logger: a value with a name, a context and a level that passes its records to a ``LogPipeline``.
 ///
@@ -27,6 +31,8 @@ public struct RemoteLogger: Sendable {
     public var traceContext: TraceContext?
     /// Metadata of every record of this logger, with secrets already masked.
     public private(set) var context = LogMetadata()
+    /// Provides metadata for each record; `nil` for none.
+    public var metadataProvider: LogMetadataProvider?
 
     /// Creates a logger on an existing pipeline.
     public init(label: String, pipeline: LogPipeline, minimumLevel: LogLevel = .info) {
@@ -69,6 +75,13 @@ public struct RemoteLogger: Sendable {
     public func with(trace: TraceContext?) -> RemoteLogger {
         var child = self
         child.traceContext = trace
+        return child
+    }
+
+    /// Returns a child with a metadata provider, in place of the logger's own.
+    public func with(metadataProvider: LogMetadataProvider?) -> RemoteLogger {
+        var child = self
+        child.metadataProvider = metadataProvider
         return child
     }
 
@@ -172,19 +185,44 @@ extension RemoteLogger {
         guard let mark = pipeline.begin() else { return }
         defer { mark.remove() }
         let redaction = pipeline.redaction
+        var (metadata, trace) = (metadata, traceContext)
+        if var provided = metadataProvider?.get() {
+            trace = provided.takeTrace() ?? trace
+            metadata = provided.merging(metadata)
+        }
         // Bounds the metadata first, so that masking never sees more.
-        var metadata = context.merging(redaction.masked(pipeline.bounded(metadata)), redaction)
+        metadata = context.merging(redaction.masked(pipeline.bounded(metadata)), redaction)
         if metadata.count > LogMetadata.maximumNames { metadata = pipeline.bounded(metadata) }
         let rate = pipeline.sampling.rate(of: level)
         if rate < 1 { metadata[LogSampling.key] = .double(rate) }
         pipeline.accept(
             level: level, label: label, message: redaction.masked(message), metadata: metadata,
-            error: error.map(redaction.masked), trace: traceContext, source: source)
+            error: error.map(redaction.masked), trace: trace, source: source)
+    }
+
+    /// Returns the provider's metadata without its trace, and the trace of a record made now.
+    ///
+    /// - Parameter current: The trace of the current task, which takes precedence over the logger's own.
+    func providedMetadata(or current: TraceContext?) -> (metadata: LogMetadata, trace: TraceContext?) {
+        let trace = current ?? traceContext
+        guard let metadataProvider, let mark = SinkMark() else { return (LogMetadata(), trace) }
+        defer { mark.remove() }
+        var provided = metadataProvider.get()
+        let own = provided.takeTrace()
+        return (provided, own ?? trace)
     }
 
     /// Whether a record is kept by sampling.
     @inline(never) @usableFromInline
     func keeps(_ level: LogLevel) -> Bool {
-        pipeline.keeps(level, traceContext)
+        pipeline.keeps(level, metadataProvider == nil || !pipeline.samples(level) ? traceContext : providedTrace ?? traceContext)
+    }
+
+    /// The trace of the metadata provider, by which records are sampled. A provider that logs finds its own thread marked.
+    private var providedTrace: TraceContext? {
+        guard let mark = SinkMark() else { return nil }
+        defer { mark.remove() }
+        var provided = metadataProvider?.get()
+        return provided?.takeTrace()
     }
 }

@@ -25,7 +25,7 @@ extension HTTPFields {
         public var isValid: Bool { Self.isToken(rawName) }
 
         /// Whether a text is a token (RFC 9110 §5.6.2).
-        static func isToken(_ text: String) -> Bool {
+        package static func isToken(_ text: String) -> Bool {
             !text.isEmpty && text.hasOnlyBytes { $0 < 128 && ($0 < 64 ? lowTokenBytes : highTokenBytes) >> ($0 & 63) & 1 == 1 }
         }
 

@@ -11,7 +11,9 @@ public import WebServiceClient
 ///
 ///     info GitHub.issues(owner:name:) GET 200 in 84.2 ms http.request.method=GET url.template=/repos/%%owner%%/%%name%%/issues …
 ///
-/// The record has client, endpoint, route template, method, URL, status, duration and the sizes of the bodies. Header fields and bodies are
+/// The record has client, endpoint, route template, method, URL, status, duration and the sizes of the bodies, and what the chain did:
+/// resends, waits with their reasons, and the trace of the calling task. The metadata of the logger's ``RemoteLogger/metadataProvider`` is
+/// that of the calling task, too. Header fields and bodies are
 /// logged only on request (``logsHeaders``, ``bodyLimit``). Secrets in URL, fields and bodies are masked.
 ///
 /// | outcome | level |

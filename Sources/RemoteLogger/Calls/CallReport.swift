@@ -21,10 +21,15 @@ final class CallReport: Sendable {
     private let request: ServiceRequest
     private let context: CallContext
     private let start: UInt64
+    /// The trace and the provided metadata of the task that made the call. Its response may be read in another task.
+    private let trace: TraceContext?
+    private let provided: LogMetadata
     private let progress: Locked<Progress>
 
     init(logger: RemoteLogger, level: LogLevel, logsHeaders: Bool, bodyLimit: Int, request: ServiceRequest, context: CallContext) {
-        self.logger = logger
+        // Evaluated once, before the call: a task of another owner may end it.
+        (provided, trace) = logger.providedMetadata(or: TracePropagation.current?.trace)
+        self.logger = logger.with(metadataProvider: nil)
         self.level = level
         self.logsHeaders = logsHeaders
         self.bodyLimit = bodyLimit
@@ -107,8 +112,10 @@ final class CallReport: Sendable {
     private func log(
         _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata, error: (any Error)? = nil
     ) {
+        // The span of the last request is the parent of the server's span.
+        let logger = (context.record.spans.last ?? trace).map(self.logger.with(trace:)) ?? self.logger
         guard logger.isEnabled(level), logger.keeps(level) else { return }
-        logger.record(level, message(), metadata(), error: error, source: nil)
+        logger.record(level, message(), provided.merging(metadata()), error: error, source: nil)
     }
 
     /// The progress so far; `nil` if the call has already been reported.
@@ -142,9 +149,7 @@ final class CallReport: Sendable {
         ]
         metadata["duration_ms"] = .double((elapsed * 1_000).rounded() / 1_000)
         if let length = request.body?.length { metadata["http.request.body.size"] = .int(length) }
-        let (repeats, redirects) = (context.record.repeats, context.record.redirects)
-        if repeats > 0 { metadata["http.request.resend_count"] = .int(Int64(repeats)) }
-        if redirects > 0 { metadata["redirects"] = .int(Int64(redirects)) }
+        addAttempts(to: &metadata)
         if logsHeaders { metadata["http.request.header"] = .dictionary(fields(request.headers)) }
         metadata["http.request.body.content"] = requestBody.map { .string($0) }
         guard let response else { return metadata }
@@ -157,6 +162,38 @@ final class CallReport: Sendable {
             secrets: request.secrets)
         metadata["http.response.body.content"] = text.map { .string($0) }
         return metadata
+    }
+
+    /// Adds what the chain did: how often the request was sent again for any reason, as OpenTelemetry counts it, the part of repeats and
+    /// redirects in it, the waits with their reasons, and the span of each request.
+    private func addAttempts(to metadata: inout LogMetadata) {
+        let record = context.record
+        let (repeats, redirects) = (record.repeats, record.redirects)
+        // Without the chain's own stages, as in a test, only these are known.
+        let resends = max(record.exchanges - 1, repeats + redirects)
+        if resends > 0 { metadata["http.request.resend_count"] = .int(Int64(resends)) }
+        if repeats > 0 { metadata["repeats"] = .int(Int64(repeats)) }
+        if redirects > 0 { metadata["redirects"] = .int(Int64(redirects)) }
+        let waits = record.waits
+        if !waits.isEmpty {
+            metadata["waited_ms"] = .double(waits.reduce(0) { $0 + Self.milliseconds($1.duration) })
+            metadata["waits"] = .array(waits.map(Self.value))
+        }
+        let spans = record.spans
+        if spans.count > 1 { metadata["span_ids"] = .array(spans.compactMap(\.spanID).map { .string($0) }) }
+    }
+
+    private static func value(of wait: CallRecord.Wait) -> LogValue {
+        var value: LogMetadata = [
+            "reason": wait.reason.rawValue, "duration_ms": milliseconds(wait.duration), "attempt": wait.attempt,
+        ]
+        if !wait.cause.isEmpty { value["cause"] = .string(wait.cause) }
+        return .dictionary(value)
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Double {
+        let (seconds, attoseconds) = duration.clampedComponents
+        return Double(seconds) * 1_000 + Double(attoseconds) / 1e15
     }
 
     /// The beginning of the request's body, if bodies are logged and it is in memory.

@@ -63,9 +63,12 @@ public final class LogPipeline: Sendable {
     /// Whether the pipeline was shut down.
     var isShutDown: Bool { shutDown.withLock { $0 } }
 
+    /// Whether only a part of the records of a level is kept.
+    func samples(_ level: LogLevel) -> Bool { isSampling && sampling.rate(of: level) < 1 }
+
     /// Whether a record is kept; dropped ones are counted.
     func keeps(_ level: LogLevel, _ trace: TraceContext?) -> Bool {
-        guard isSampling, sampling.rate(of: level) < 1 else { return true }
+        guard samples(level) else { return true }
         return choices.withLock { choices in
             choices.made &+= 1
             let keeps = sampling.keeps(level, trace: trace, number: choices.made ^ choiceSeed)

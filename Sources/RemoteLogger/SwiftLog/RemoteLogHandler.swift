@@ -86,7 +86,7 @@ public struct RemoteLogHandler: LogHandler {
     }
 
     private static func takeTrace(from metadata: inout Logger.Metadata) -> TraceContext? {
-        for (traceKey, spanKey) in [("trace_id", "span_id"), ("trace-id", "span-id")] {
+        for (traceKey, spanKey) in LogMetadata.traceNames {
             guard let trace = metadata[traceKey]?.description else { continue }
             guard let context = TraceContext(traceID: trace, spanID: metadata[spanKey]?.description) else { continue }
             metadata[traceKey] = nil

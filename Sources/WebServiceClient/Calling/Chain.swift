@@ -46,6 +46,7 @@ struct Chain {
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
+        Stage("tracing", "Adds the task's trace and baggage, if the client has a tracing policy.", Setup.tracing),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
     ]
@@ -92,6 +93,12 @@ extension Chain.Setup {
     var retryAllowance: RetryAllowance { RetryAllowance(budget: configuration.retryBudget, account: runtime.retryAccount) }
 
     fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.attempt) }
+
+    fileprivate static func tracing(_ setup: Self) -> [any Interceptor] {
+        guard let policy = setup.configuration.tracing else { return [] }
+        let origins = ClientState.origins(policy.origins, of: "the tracing policy").origins
+        return [Tracing(sendsBaggage: policy.sendsBaggage, origins: origins, boundary: setup.boundary)]
+    }
 
     fileprivate static func record(_ setup: Self) -> [any Interceptor] { [ExchangeRecord()] }
 

@@ -11,8 +11,8 @@ final class ClientState: Sendable {
     let table: CompiledTable
     /// Every fault of table, service root and capabilities. A client with faults makes no calls.
     let faults: [TableFault]
-    /// The fields of library, client and class; later levels win.
-    let headers: HTTPFields
+    /// The settings and headers of library, client and class.
+    let levels: CommonLevels
     /// The chain from the first interceptor to the transport.
     let chain: NextInterceptor
     /// The service root, split; `nil` when it has placeholders.
@@ -21,13 +21,6 @@ final class ClientState: Sendable {
     let rootTemplate: String?
     /// The origins of ``WebServiceClient/Configuration/allowedOrigins``.
     let allowedOrigins: Set<Origin>
-    private let settings: EndpointSettings
-    /// The attributes of client and class.
-    var common: EndpointAttributes { settings.attributes }
-    /// Whether the client or the class sets `Accept`.
-    private let hasOwnAccept: Bool
-    /// The configuration's parsers, laid over the library's.
-    private let parsers: SerializationRegistry
     private let endpoints: [String: ResolvedEndpoint]
     /// The endpoints of bare names, by the methods that called them. The limit exceeds the number of methods of any client; only dynamic
     /// calls with labels made at run time reach it.
@@ -46,37 +39,30 @@ final class ClientState: Sendable {
         let rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
         let rootTemplate = ServiceRoot.hasPlaceholders(rootText) ? rootText : nil
         self.rootTemplate = rootTemplate
+        let levels = CommonLevels(configuration, defaults)
+        self.levels = levels
         if let profile {
             let own = type.endpoints
-            table = CompiledTable(own.overlaid(byProfile: profile.endpoints), root: rootTemplate, methods: own.keys)
+            table = CompiledTable(
+                own.overlaid(byProfile: profile.endpoints), root: rootTemplate, headers: levels.templates, methods: own.keys)
         } else {
-            table = CompiledTable.of(type, root: rootTemplate, type.endpoints)
+            table = CompiledTable.of(type, root: rootTemplate, headers: levels.templates, type.endpoints)
         }
         root = rootTemplate == nil ? ServiceRoot(rootText) : nil
-        settings = configuration.settings.overlaid(by: defaults.settings)
-        let serializer = settings.serializer ?? configuration.serializer
-        let parsers = configuration.parsers.completed(by: serializer)
-        self.parsers = parsers
-        var headers: HTTPFields = ["User-Agent": Self.userAgent]
-        headers.replace(with: configuration.headers)
-        headers.replace(with: defaults.headers)
-        self.headers = headers
-        let hasOwnAccept = configuration.headers.contains(.accept) || defaults.headers.contains(.accept)
-        self.hasOwnAccept = hasOwnAccept
-        let (origins, originFaults) = Self.allowedOrigins(configuration)
+        let (origins, originFaults) = Self.origins(configuration.allowedOrigins, of: "Configuration.allowedOrigins")
         allowedOrigins = origins
         let profileFault = Self.fault(
             of: profile, programRoot: [configuration.serviceRoot, defaults.serviceRoot, ownRoot].first { !$0.isEmpty } ?? "",
             root: rootText, allowed: origins)
         faults =
-            Self.faults(table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
+            Self.faults(table: table, root: rootText, levels: levels, defaults: defaults, configuration: configuration)
             + originFaults + [profileFault].compactMap(\.self)
+            + Self.origins(configuration.tracing?.origins ?? [], of: "Configuration.tracing").faults
         chain = Chain.make(configuration, allowedOrigins: origins, runtime: client.runtime)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(
-                plan, settings: settings, headers: headers, hasOwnAccept: hasOwnAccept, parsers: parsers, clientName: clientName,
-                configuration: configuration, isDeclared: true)
+                plan, levels[plan.method], clientName: clientName, configuration: configuration, isDeclared: true)
         }
         self.endpoints = endpoints
     }
@@ -107,9 +93,7 @@ final class ClientState: Sendable {
     ///
     /// - Parameter isDeclared: Whether the endpoint is called more than once.
     func resolve(_ plan: EndpointPlan, isDeclared: Bool = false) -> ResolvedEndpoint {
-        ResolvedEndpoint(
-            plan, settings: settings, headers: headers, hasOwnAccept: hasOwnAccept, parsers: parsers, clientName: clientName,
-            configuration: configuration, isDeclared: isDeclared)
+        ResolvedEndpoint(plan, levels[plan.method], clientName: clientName, configuration: configuration, isDeclared: isDeclared)
     }
 
     /// The error of a call that faults prevent.
@@ -140,7 +124,7 @@ final class ClientState: Sendable {
 
     static let userAgent = "WebServiceClient-Swift/\(PackageVersion.text)"
 
-    /// The faults of headers that the client or the class sets. They apply to all calls, so they can't contain arguments.
+    /// The faults of headers that the client or the class sets. The compiler checks the placeholders in their values for each endpoint.
     static func faults(in headers: HTTPFields) -> [TableFault] {
         headers.compactMap { field in
             if !field.isValid {
@@ -148,23 +132,19 @@ final class ClientState: Sendable {
                     kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
                     fix: "only token characters in names; no control characters in values, and no blank Content-Type")
             }
-            let placeholders = [field.name.rawName, field.value].flatMap { Template.placeholders(in: $0) }
-            guard let placeholder = placeholders.first else { return nil }
-            let shown = placeholder.count <= 40 && HTTPFields.Name(placeholder).isValid ? "%%\(placeholder)%%" : "%%…%%"
+            guard !Template.placeholders(in: field.name.rawName).isEmpty else { return nil }
             return TableFault(
                 kind: .badHeader, key: nil,
-                problem: "the header \"\(field.name)\" of the client or the class has the placeholder \(shown), but takes no arguments",
-                fix: "give the header to the endpoints that have the argument, with .header(_:_:), or set it in an interceptor")
+                problem: "the name of the header \"\(field.name)\" of the client or the class has a placeholder",
+                fix: "write the name; only values can have placeholders")
         }
     }
 
     /// The origins that the program lists, and a fault for each invalid entry.
-    private static func allowedOrigins(
-        _ configuration: WebServiceClient.Configuration
-    ) -> (origins: Set<Origin>, faults: [TableFault]) {
+    static func origins(_ texts: [String], of owner: String) -> (origins: Set<Origin>, faults: [TableFault]) {
         var origins: Set<Origin> = []
         var faults: [TableFault] = []
-        for text in configuration.allowedOrigins {
+        for text in texts {
             if let root = ServiceRoot(text), root.query.isEmpty,
                 ["", "/"].contains(root.base.dropFirst(ServiceRoot.authority(of: text).count))
             {
@@ -173,7 +153,7 @@ final class ClientState: Sendable {
                 faults.append(
                     TableFault(
                         kind: .badServiceRoot, key: nil,
-                        problem: "\"\(SecretMask.text(ofURL: text))\" among the allowed origins isn't an origin",
+                        problem: "\"\(SecretMask.text(ofURL: text))\" among the origins of \(owner) isn't an origin",
                         fix: "write scheme, host and port only, like \"https://eu.api.example.com\""))
             }
         }
@@ -202,15 +182,21 @@ final class ClientState: Sendable {
     }
 
     private static func faults(
-        table: CompiledTable, root: String, settings: EndpointSettings, headers: HTTPFields, configuration: WebServiceClient.Configuration
+        table: CompiledTable, root: String, levels: CommonLevels, defaults: EndpointDefaults, configuration: WebServiceClient.Configuration
     ) -> [TableFault] {
+        var headers = configuration.headers
+        headers.replace(with: defaults.headers)
         var faults = table.faults + ServiceRoot.faults(in: root) + Self.faults(in: headers)
         for problem in configuration.parsers.faults {
             faults.append(
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))
         }
-        faults += TrustCheck.faults(settings, key: nil)
-        faults += RetryCheck.faults(table: table, settings: settings, policy: configuration.retry, budget: configuration.retryBudget)
-        return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: configuration.transport.capabilities)
+        faults += RetryCheck.faults(
+            table: table, settings: levels.settings, policy: configuration.retry, budget: configuration.retryBudget)
+        faults += TrustCheck.faults(levels.settings, key: nil) + DefaultsCheck.perMethodFaults(in: defaults)
+        return faults
+            + CapabilityCheck.faults(
+                table: table, settings: levels.settings, perMethod: defaults.perMethod.mapValues(\.settings),
+                capabilities: configuration.transport.capabilities)
     }
 }

@@ -44,6 +44,8 @@ extension WebServiceClient {
         public var retry: RetryPolicy = .never
         /// Limits the repeats of all calls together; `nil` removes the limit.
         public var retryBudget: RetryBudget? = RetryBudget()
+        /// Which requests carry the trace and the baggage of their task. Default `nil`: none.
+        public var tracing: TracingPolicy?
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
         ///
         ///     $0.attributes[Audited.self] = Audited(by: "billing")
@@ -114,6 +116,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
                 "redirects": redirects,
                 "retry": retry,
                 "retryBudget": retryBudget.map(\.description) ?? "nil",
+                "tracing": tracing.map { ValueText.text(of: $0) } ?? "nil",
                 "attributes": attributes.all.map { ValueText.text(of: $0) },
                 "arrays": arrays,
                 "urlBuilder": MaskedMirror.typeName(of: urlBuilder),

@@ -52,21 +52,25 @@ struct RequestBinder {
     /// The headers of a call outside the service: only the call's own, none of the client's or the class's.
     var foreignHeaders: HTTPFields {
         var headers: HTTPFields = ["User-Agent": ClientState.userAgent, "Accept": endpoint.accepted]
-        for case .fixed(let name, let value) in plan.headers { headers[name] = value }
+        for header in plan.headers { header.bind(to: &headers) }
         return headers
     }
 
     func request(url: URL, headers: HTTPFields) throws -> ServiceRequest {
         var request = ServiceRequest(method: plan.method, url: url, headers: headers, sharing: endpoint.requestDetails)
-        if !plan.secretArguments.isEmpty { request.secrets = secrets }
+        if !plan.secretArguments.isEmpty || !plan.secretTexts.isEmpty { request.secrets = secrets }
+        if !plan.commonHeaders.isEmpty { try bindCommonHeaders(&request.headers) }
         try bindHeaders(&request.headers)
         try bindBody(&request)
         return request
     }
 
     /// The secrets in the request: the client's secret fields, and the values of arguments with secret labels.
-    var secrets: RequestSecrets? {
-        var texts: [String] = []
+    var secrets: RequestSecrets? { RequestSecrets(rules: endpoint.headerRules, texts: secretTexts) }
+
+    /// The values of arguments with secret labels, and the secrets of a stored call.
+    var secretTexts: [String] {
+        var texts = plan.secretTexts
         for position in plan.secretArguments where arguments.indices.contains(position) {
             guard let argument = arguments[position] else { continue }
             if let text = try? ArgumentText.text(of: argument) {
@@ -75,7 +79,7 @@ struct RequestBinder {
                 texts += fields.compactMap(\.value)
             }
         }
-        return RequestSecrets(rules: endpoint.headerRules, texts: texts)
+        return texts
     }
 
     func error(_ position: Int, _ place: String, _ reason: String) -> ArgumentError {
@@ -167,19 +171,33 @@ extension RequestBinder {
         }
     }
 
+    /// Adds the headers of client and class with placeholders. A value with a `nil` argument is omitted.
+    func bindCommonHeaders(_ headers: inout HTTPFields) throws {
+        for (name, templates) in plan.commonHeaders {
+            for template in templates {
+                if let value = try value(of: template, in: name) { headers.append(name, value) }
+            }
+        }
+    }
+
+    /// The value of a header by its template; `nil` if an argument is `nil`.
+    private func value(of template: Template, in name: HTTPFields.Name) throws -> String? {
+        var last = 0
+        let whole = try text(template, in: "the header \(name)") { value, position in
+            last = position
+            return try check(value, position, "the header \(name)")
+        }
+        if let whole { try checkEnds(whole, last, "the header \(name)") }
+        return whole
+    }
+
     func bindHeaders(_ headers: inout HTTPFields) throws {
         for header in plan.headers {
             switch header {
-            case .fixed:
+            case .fixed, .bound:
                 break
             case .template(let name, let template):
-                var last = 0
-                let whole = try text(template, in: "the header \(name)") { value, position in
-                    last = position
-                    return try check(value, position, "the header \(name)")
-                }
-                if let whole { try checkEnds(whole, last, "the header \(name)") }
-                headers[name] = whole
+                headers[name] = try value(of: template, in: name)
             case .reflected(let position):
                 var fields = HTTPFields()
                 // A header name can't mark a list as `name[]` does, so only the comma strategy differs.
@@ -232,7 +250,7 @@ extension RequestBinder {
         guard headers.contains(.contentType) else { return false }
         return plan.headers.contains { header in
             switch header {
-            case .fixed(let name, _), .template(let name, _): name == .contentType
+            case .fixed(let name, _), .bound(let name, _), .template(let name, _): name == .contentType
             case .reflected: headers[.contentType] != endpoint.headers[.contentType]
             }
         }

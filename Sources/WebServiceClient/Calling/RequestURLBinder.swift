@@ -3,8 +3,23 @@ import Foundation
 // The URL: service root, path by the plan's kind, query.
 extension RequestBinder {
     func url(_ root: ServiceRoot) throws -> URL {
+        let (path, query) = try pathAndQuery(after: root.query)
+        let parts = URLParts(root: root.base, path: path, query: query, route: plan.route)
+        if let builder = endpoint.settings.urlBuilder { return try builder.url(from: parts) }
+        return try parts.standardURL()
+    }
+
+    /// The percent-encoded path below the service root, with the query that doesn't come from the root.
+    func pathAndQuery() throws -> String {
+        let (path, query) = try pathAndQuery(after: "")
+        return query.isEmpty ? path : path + "?" + query
+    }
+
+    /// The path and the query, which begins with that of the service root.
+    @inline(__always)
+    private func pathAndQuery(after rootQuery: String) throws -> (path: String, query: String) {
         var path = try target ?? path()
-        var query = root.query
+        var query = rootQuery
         // Scan bytes: the path is encoded already, and scanning characters took a third of the binding time.
         if !path.hasOnlyBytes({ $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "?") }) {
             // A fragment, such as a template's {#name}, is never sent.
@@ -15,9 +30,7 @@ extension RequestBinder {
             }
         }
         for part in plan.query { append(try text(of: part, at: path), to: &query) }
-        let parts = URLParts(root: root.base, path: path, query: query, route: plan.route)
-        if let builder = endpoint.settings.urlBuilder { return try builder.url(from: parts) }
-        return try parts.standardURL()
+        return (path, query)
     }
 
     func append(_ pairs: String, to query: inout String) {

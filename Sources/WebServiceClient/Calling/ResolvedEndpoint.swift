@@ -20,15 +20,14 @@ final class ResolvedEndpoint: Sendable {
     /// Creates an endpoint of a client.
     ///
     /// - Parameters:
-    ///   - headers: The fields of library, client and class.
-    ///   - hasOwnAccept: Whether client or class set `Accept`. Otherwise it is the format that the endpoint reads.
+    ///   - common: What client and class set for endpoints of the method.
     ///   - isDeclared: Whether the endpoint is called more than once, so that it keeps values for later calls.
     init(
-        _ plan: EndpointPlan, settings lower: EndpointSettings, headers: HTTPFields, hasOwnAccept: Bool, parsers: SerializationRegistry,
-        clientName: String, configuration: WebServiceClient.Configuration, isDeclared: Bool
+        _ plan: EndpointPlan, _ common: CommonSettings, clientName: String, configuration: WebServiceClient.Configuration,
+        isDeclared: Bool
     ) {
         self.plan = plan
-        let settings = lower.overlaid(by: plan.settings)
+        let settings = common.settings.overlaid(by: plan.settings)
         self.settings = settings
         identity = CallIdentity(
             client: clientName, key: plan.label.map(SecretMask.text(ofURL:)) ?? plan.key.description,
@@ -36,17 +35,18 @@ final class ResolvedEndpoint: Sendable {
         let serializer = settings.serializer ?? configuration.serializer
         let form = (serializer as? FormSerializer)?.following(settings.arrays)
         self.serializer = form ?? serializer
-        var headers = headers
+        var headers = common.headers
         accepted = Self.accepted(settings, serializer)
-        self.hasOwnAccept = hasOwnAccept || plan.headers.contains { $0.name == .accept }
-        if !hasOwnAccept { headers[.accept] = accepted }
+        hasOwnAccept = common.hasOwnAccept || plan.headers.contains { $0.name == .accept }
+        if !common.hasOwnAccept { headers[.accept] = accepted }
         for header in plan.headers {
-            if case .fixed(let name, let value) = header { headers[name] = value }
+            header.bind(to: &headers)
         }
         self.headers = headers
         success = settings.success
         decoder = BodyDecoder(
-            parsers: (form ?? plan.settings.serializer).map(configuration.parsers.completed) ?? parsers, serializer: form ?? serializer,
+            parsers: (form ?? plan.settings.serializer).map(configuration.parsers.completed) ?? common.parsers,
+            serializer: form ?? serializer,
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
         headerRules = configuration.headerRules

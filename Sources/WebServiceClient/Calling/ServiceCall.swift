@@ -29,6 +29,8 @@ public struct ServiceCall: Sendable {
     /// The call's name in errors and metrics, used if method and route identify it poorly.
     var key: String?
     var route: String?
+    /// The secrets of a stored call, which are masked in all texts.
+    var secretTexts: [String] = []
     /// The settings of the descriptor, if they are shared: such a call is compiled with others of its kind.
     private(set) var shared: SharedCallSettings?
 
@@ -46,13 +48,13 @@ public struct ServiceCall: Sendable {
         return copy
     }
 
-    /// Sets the value of the placeholders with a label, such as `%%tenant%%` for `tenant`, in the client's service root and in the call's
-    /// own route.
+    /// Sets the value of the placeholders with a label, such as `%%tenant%%` for `tenant`, in the client's service root, in the headers of
+    /// client and class, and in the call's own route.
     ///
     ///     // With the service root "https://%%tenant%%.example.com":
     ///     client.http.get("/users/%%0%%", id).argument("tenant", "acme")
     ///
-    /// Numbered placeholders in a root, such as `%%0%%`, take the call's arguments by position, as in declared calls.
+    /// Numbered placeholders in a root or a header, such as `%%0%%`, take the call's arguments by position, as in declared calls.
     public func argument(_ label: String, _ value: (any Sendable)?) -> ServiceCall {
         with {
             $0.labels[$0.arguments.count] = label
@@ -235,7 +237,7 @@ public struct ServiceCall: Sendable {
         try bound(try dispatcher()).request.url
     }
 
-    private func dispatcher() throws -> Dispatcher {
+    func dispatcher() throws -> Dispatcher {
         let state = client.state
         if !state.faults.isEmpty { throw state.tableError(state.faults, call: identity(in: state)) }
         let endpoint =
@@ -253,12 +255,14 @@ public struct ServiceCall: Sendable {
     private func compiled(for state: ClientState, isKept: Bool) throws -> ResolvedEndpoint {
         let name = MethodName(baseName: "call", labels: arguments.indices.map { labels[$0] ?? "_" })
         let root = try root(of: state, for: name)
-        var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
+        let headers = try commonHeaders(of: state, for: name)
+        var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root, headers: headers)
         plan.label = label
         if let route { plan.route = route }
+        plan.secretTexts = secretTexts
         faults += CapabilityCheck.faults(
             plan.settings, key: plan.label.map(SecretMask.text(ofURL:)), capabilities: state.configuration.transport.capabilities)
-        faults += RetryCheck.faults(of: plan, key: plan.label.map(SecretMask.text(ofURL:)) ?? "", under: state.common)
+        faults += RetryCheck.faults(of: plan, key: plan.label.map(SecretMask.text(ofURL:)) ?? "", under: state.levels.settings.attributes)
         guard faults.isEmpty else {
             let call = identity(in: state)
             throw state.tableError(faults.map { $0.under(call.key) }, call: call, isOwn: true)
@@ -274,7 +278,7 @@ public struct ServiceCall: Sendable {
             client: state.clientName, key: SecretMask.text(ofURL: label), route: SecretMask.text(ofURL: route ?? descriptor.route.text))
     }
 
-    private func bound(_ dispatcher: Dispatcher) throws -> Dispatcher.BoundRequest {
+    func bound(_ dispatcher: Dispatcher) throws -> Dispatcher.BoundRequest {
         switch target {
         case .route: try dispatcher.bind(arguments)
         case .encoded(let text): try dispatcher.bind(arguments, target: text)
@@ -309,7 +313,7 @@ extension ServiceCall: CustomStringConvertible, CustomDebugStringConvertible, Cu
     }
 }
 
-// Binds calls without a table entry to a service root with placeholders.
+// Binds calls without a table entry to a service root and to headers with placeholders.
 extension ServiceCall {
     /// The service root if it has placeholders and the call needs it.
     ///
@@ -317,17 +321,42 @@ extension ServiceCall {
     func root(of state: ClientState, for name: MethodName) throws -> String? {
         if case .outside = target { return nil }
         guard let root = state.rootTemplate else { return nil }
-        for placeholder in Template.placeholders(in: root) {
+        try check(
+            Template.placeholders(in: root), for: name, of: state, in: "the service root",
+            otherwise: "give the client a service root without placeholders")
+        return root
+    }
+
+    /// The headers of client and class with placeholders that the call doesn't replace.
+    ///
+    /// - Throws: ``ServiceError`` if the call has no value for a placeholder.
+    func commonHeaders(of state: ClientState, for name: MethodName) throws -> [HTTPFields.Field] {
+        if case .outside = target { return [] }
+        let headers = state.levels.templates[descriptor.method]
+        guard !headers.isEmpty else { return [] }
+        let replaced = Set(descriptor.headers.compactMap(\.name))
+        for field in headers where !replaced.contains(field.name) {
+            // Other text between the marks can't be a name, and may be part of a secret.
+            let names = Template.placeholders(in: field.value).filter { $0.utf8.count <= 40 && HTTPFields.Name.isToken($0) }
+            try check(
+                names, for: name, of: state, in: "the header \(field.name)",
+                otherwise: "replace the header with .header(\"\(field.name)\", …)")
+        }
+        return headers
+    }
+
+    private func check(
+        _ placeholders: [String], for name: MethodName, of state: ClientState, in place: String, otherwise: String
+    ) throws {
+        for placeholder in placeholders {
             guard case .failure = ArgumentNames(name, ignoring: []).resolve(placeholder) else { continue }
             let isPosition = Int(placeholder) != nil
             let cause = ArgumentError(
-                argument: isPosition ? "argument \(placeholder)" : "argument \"\(placeholder)\"", place: "the service root",
+                argument: isPosition ? "argument \(placeholder)" : "argument \"\(placeholder)\"", place: place,
                 reason: "the call has no value for it. "
-                    + (isPosition ? "Pass it after the route" : "Add .argument(\"\(placeholder)\", …) to the call")
-                    + ", or give the client a service root without placeholders.")
+                    + (isPosition ? "Pass it after the route" : "Add .argument(\"\(placeholder)\", …) to the call") + ", or \(otherwise).")
             throw ServiceError(
                 call: identity(in: state), stage: .binding, kind: .argument, message: cause.description, cause: cause)
         }
-        return root
     }
 }

@@ -266,16 +266,18 @@ extension WebServiceClient {
     ///     #expect(GitHub.verify().isEmpty)
     public class func verify() -> [TableFault] {
         let defaults = defaults
-        let table = CompiledTable.of(self, root: rootWithPlaceholders, endpoints)
-        return table.faults + ServiceRoot.faults(in: defaults.serviceRoot)
-            + ClientState.faults(in: defaults.headers) + TrustCheck.faults(defaults.settings, key: nil)
+        let table = compiledTable(defaults)
+        return table.faults + ServiceRoot.faults(in: defaults.serviceRoot) + DefaultsCheck.faults(in: defaults)
             + RetryCheck.faults(table: table, settings: defaults.settings)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.
     public class func verify(for capabilities: TransportCapabilities) -> [TableFault] {
-        let table = CompiledTable.of(self, root: rootWithPlaceholders, endpoints)
-        return verify() + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
+        let defaults = defaults
+        return verify()
+            + CapabilityCheck.faults(
+                table: compiledTable(defaults), settings: defaults.settings, perMethod: defaults.perMethod.mapValues(\.settings),
+                capabilities: capabilities)
     }
 
     /// Lists every fault of this client: its table with its profile, its service root, its trust policy, and the capabilities that its
@@ -305,12 +307,13 @@ extension WebServiceClient {
 
     /// The class's table as a value that can be stored and compared.
     public class func describe() -> ClientDescription {
-        ClientDescription(client: String(describing: self), table: endpoints)
+        ClientDescription(client: String(describing: self), table: endpoints, perMethod: defaults.perMethod)
     }
 
-    /// A root with placeholders uses arguments, so it belongs to the table.
-    private class var rootWithPlaceholders: String? {
-        ServiceRoot.hasPlaceholders(defaults.serviceRoot) ? defaults.serviceRoot : nil
+    /// The class's table. A root and headers with placeholders use arguments, so they belong to it.
+    private class func compiledTable(_ defaults: EndpointDefaults) -> CompiledTable {
+        let root = ServiceRoot.hasPlaceholders(defaults.serviceRoot) ? defaults.serviceRoot : nil
+        return CompiledTable.of(self, root: root, headers: HeaderTemplates(defaults.headers, defaults), endpoints)
     }
 }
 

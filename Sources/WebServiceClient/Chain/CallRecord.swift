@@ -46,6 +46,13 @@ package final class CallRecord: Sendable {
         package let attempt: Int
         /// What ended the attempt before, such as `status 503`; empty if there was none.
         package let cause: String
+
+        package init(reason: Reason, duration: Duration, attempt: Int, cause: String) {
+            self.reason = reason
+            self.duration = duration
+            self.attempt = attempt
+            self.cause = cause
+        }
     }
 
     private struct State: Sendable {
@@ -61,6 +68,8 @@ package final class CallRecord: Sendable {
         var number = 0
         /// Whether the authentication provider threw an error after the last exchange began.
         var hasProviderFailed = false
+        /// The span of each exchange that carried one, at most the first hundred.
+        var spans: [TraceContext] = []
     }
 
     private let state = Locked(State())
@@ -102,7 +111,7 @@ package final class CallRecord: Sendable {
     /// The waits of the call so far, at most the first hundred.
     package var waits: [Wait] { state.withLock { $0.waits } }
 
-    func noteWait(_ wait: Wait) {
+    package func noteWait(_ wait: Wait) {
         state.withLock { if $0.waits.count < 100 { $0.waits.append(wait) } }
     }
 
@@ -131,6 +140,16 @@ package final class CallRecord: Sendable {
     /// The last request on its way to the transport, and the wait that its response asks for.
     var end: (request: ServiceRequest?, askedWait: Duration?) {
         state.withLock { ($0.exchange?.request, $0.askedWait) }
+    }
+
+    /// The number of requests on their way to the transport so far, repeats and redirects included.
+    package var exchanges: Int { state.withLock { $0.number } }
+
+    /// The spans that the call's requests carried so far, in their order, at most the first hundred.
+    package var spans: [TraceContext] { state.withLock { $0.spans } }
+
+    func noteSpan(_ span: TraceContext) {
+        state.withLock { if $0.spans.count < 100 { $0.spans.append(span) } }
     }
 
     func countRepeat() {

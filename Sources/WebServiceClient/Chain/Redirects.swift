@@ -102,9 +102,9 @@ struct Redirects: Interceptor {
 }
 
 /// How redirects are handled. The policy is a client setting and an endpoint attribute; the endpoint's takes precedence.
-public struct RedirectPolicy: EndpointAttribute, Hashable {
+public struct RedirectPolicy: EndpointAttribute, Hashable, Codable {
     /// Which redirects are followed.
-    public enum Rule: Sendable, Hashable {
+    public enum Rule: String, Sendable, Hashable, Codable {
         /// All redirects.
         case follow
         /// Redirects to the origin of the first request; any other redirect is an error.

@@ -3,7 +3,7 @@
 ///     .accepting(.created)
 ///     .accepting([200, 304])
 ///     .alsoAccepting(.range(404...410))
-public struct StatusSet: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
+public struct StatusSet: Sendable, Hashable, Codable, ExpressibleByArrayLiteral, CustomStringConvertible {
     /// Sorted, disjoint, never touching.
     private let ranges: [ClosedRange<Int>]
 
@@ -70,6 +70,29 @@ public struct StatusSet: Sendable, Hashable, ExpressibleByArrayLiteral, CustomSt
     public static let clientError = range(400...499)
     /// 500 to 599.
     public static let serverError = range(500...599)
+
+    /// Reads the codes from pairs of the first and last code of each range, such as `[[200, 299], [304, 304]]`.
+    ///
+    /// - Throws: `DecodingError` if a pair has another count, or its first code is greater than the last.
+    public init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        var ranges: [ClosedRange<Int>] = []
+        while !container.isAtEnd {
+            let pair = try container.decode([Int].self)
+            guard pair.count == 2, pair[0] <= pair[1] else {
+                throw DecodingError.dataCorruptedError(
+                    in: container, debugDescription: "a range of codes is a pair of its first and its last code")
+            }
+            ranges.append(pair[0]...pair[1])
+        }
+        self.init(normalising: ranges)
+    }
+
+    /// Writes the codes as pairs of the first and last code of each range.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for range in ranges { try container.encode([range.lowerBound, range.upperBound]) }
+    }
 
     /// The codes as text, such as `200…299, 304`.
     public var description: String {

@@ -6,6 +6,22 @@ public struct ClientDescription: Codable, Hashable, Sendable {
     public var client: String
     /// The endpoints in table order.
     public var endpoints: [Endpoint]
+    /// The class's defaults per HTTP method, in the order of the methods' names; `nil` if there are none.
+    public var perMethod: [MethodDefaults]?
+
+    /// The defaults of the endpoints with one HTTP method.
+    public struct MethodDefaults: Codable, Hashable, Sendable {
+        /// The method.
+        public var method: String
+        /// The names of the headers.
+        public var headers: [String]
+        /// The statuses that count as success, if the defaults specify them.
+        public var success: String?
+        /// The required capabilities of the transport.
+        public var requires: [String]
+        /// The attributes, by type and content.
+        public var attributes: [String]
+    }
 
     /// One endpoint.
     public struct Endpoint: Codable, Hashable, Sendable {
@@ -35,9 +51,21 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var attributes: [String]
     }
 
-    init(client: String, table: EndpointTable) {
+    init(client: String, table: EndpointTable, perMethod: [ServiceRequest.Method: EndpointDefaults] = [:]) {
         self.client = client
+        let methods = perMethod.sorted { $0.key.rawValue < $1.key.rawValue }.map { MethodDefaults($0, $1) }
+        self.perMethod = methods.isEmpty ? nil : methods
         endpoints = table.entries.map { Endpoint(key: $0.key, $0.descriptor) }
+    }
+}
+
+extension ClientDescription.MethodDefaults {
+    fileprivate init(_ method: ServiceRequest.Method, _ defaults: EndpointDefaults) {
+        self.method = method.rawValue
+        headers = defaults.headers.map(\.name.rawName)
+        success = defaults.settings.statuses?.description
+        requires = defaults.settings.requiredCapabilities.descriptions
+        attributes = defaults.settings.attributes.all.map { ValueText.text(of: $0) }
     }
 }
 
@@ -54,7 +82,7 @@ extension ClientDescription.Endpoint {
         }
         headers = descriptor.headers.map { part in
             switch part {
-            case .template(let name, _): name.rawName
+            case .template(let name, _), .bound(let name, _): name.rawName
             case .reflected: "…"
             }
         }

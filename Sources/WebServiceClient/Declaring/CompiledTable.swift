@@ -7,6 +7,8 @@ final class CompiledTable: Sendable {
     private let bareNames: [String: EndpointDescriptor]
     /// The service root if it has placeholders, else `nil`.
     private let root: String?
+    /// The headers of client and class with placeholders.
+    private let headers: HeaderTemplates
     /// The keys in table order, for messages and descriptions.
     let keys: [String]
     let faults: [TableFault]
@@ -15,8 +17,9 @@ final class CompiledTable: Sendable {
     ///
     /// - Parameters:
     ///   - root: The service root if it has placeholders, else `nil`.
+    ///   - headers: The headers of client and class with placeholders.
     ///   - methods: The keys of the class's methods, which bare names of a profile must fit.
-    init(_ table: EndpointTable, root: String?, methods: [String] = []) {
+    init(_ table: EndpointTable, root: String?, headers: HeaderTemplates = HeaderTemplates(), methods: [String] = []) {
         var plans: [String: EndpointPlan] = [:]
         var bareNames: [String: EndpointDescriptor] = [:]
         var faults: [TableFault] = []
@@ -34,7 +37,8 @@ final class CompiledTable: Sendable {
             }
             do {
                 let name = try MethodName(entry.key)
-                let (plan, found) = EndpointCompiler.compile(entry.descriptor, for: name, root: root)
+                let (plan, found) = EndpointCompiler.compile(
+                    entry.descriptor, for: name, root: root, headers: headers[entry.descriptor.method])
                 plans[name.description] = plan
                 faults += found
                 if let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
@@ -46,9 +50,10 @@ final class CompiledTable: Sendable {
         self.plans = plans
         self.bareNames = bareNames
         self.root = root
+        self.headers = headers
         keys = table.keys
         for key in methods where plans[key] == nil {
-            faults += Self.plan(byBareNameOf: key, bareNames, root: root)?.faults ?? []
+            faults += Self.plan(byBareNameOf: key, bareNames, root: root, headers)?.faults ?? []
         }
         self.faults = faults
     }
@@ -58,35 +63,40 @@ final class CompiledTable: Sendable {
 
     /// Returns the plan and the faults of a method that a bare name applies to; `nil` if there is none.
     func plan(byBareNameOf function: String) -> (plan: EndpointPlan, faults: [TableFault])? {
-        Self.plan(byBareNameOf: function, bareNames, root: root)
+        Self.plan(byBareNameOf: function, bareNames, root: root, headers)
     }
 
     private static func plan(
-        byBareNameOf function: String, _ bareNames: [String: EndpointDescriptor], root: String?
+        byBareNameOf function: String, _ bareNames: [String: EndpointDescriptor], root: String?, _ headers: HeaderTemplates
     ) -> (plan: EndpointPlan, faults: [TableFault])? {
         guard let name = try? MethodName(function), let descriptor = bareNames[name.baseName] else { return nil }
-        let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
+        let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root, headers: headers[descriptor.method])
         return (plan, faults + [ReservedKeys.fault(of: name)].compactMap(\.self))
     }
 
     /// The settings of each endpoint, in table order.
-    var settings: [(key: String, settings: EndpointSettings)] {
-        keys.compactMap { key in (plans[key]?.settings ?? bareNames[key]?.settings).map { (key, $0) } }
+    var settings: [(key: String, method: ServiceRequest.Method, settings: EndpointSettings)] {
+        keys.compactMap { key in
+            plans[key].map { (key, $0.method, $0.settings) } ?? bareNames[key].map { (key, $0.method, $0.settings) }
+        }
     }
 
-    /// The key of a compiled table: each class is compiled once, and again for each root with placeholders.
+    /// The key of a compiled table: each class is compiled once, and again for each root and for headers with placeholders.
     private struct CacheKey: Hashable {
         let type: ObjectIdentifier
         let root: String?
+        let headers: HeaderTemplates
     }
 
     private static let cache = Locked<[CacheKey: CompiledTable]>([:])
 
     /// The compiled table of a class, created from its endpoints on first use.
-    static func of(_ type: AnyClass, root: String?, _ endpoints: @autoclosure () -> EndpointTable) -> CompiledTable {
-        let key = CacheKey(type: ObjectIdentifier(type), root: root)
+    static func of(
+        _ type: AnyClass, root: String?, headers: HeaderTemplates, _ endpoints: @autoclosure () -> EndpointTable
+    ) -> CompiledTable {
+        let key = CacheKey(type: ObjectIdentifier(type), root: root, headers: headers)
         if let known = cache.withLock({ $0[key] }) { return known }
-        let made = CompiledTable(endpoints(), root: root)
+        let made = CompiledTable(endpoints(), root: root, headers: headers)
         return cache.withLock { cache in
             if let known = cache[key] { return known }
             cache[key] = made
@@ -156,13 +166,28 @@ struct EndpointPlan: Sendable {
 
     enum Header: Sendable {
         case fixed(HTTPFields.Name, String)
+        /// Values that were bound earlier; without any, the field of client and class isn't sent.
+        case bound(HTTPFields.Name, [String])
         case template(HTTPFields.Name, Template)
         case reflected(Int)
+
+        /// Sets the field, if its values are known before the call.
+        func bind(to headers: inout HTTPFields) {
+            switch self {
+            case .fixed(let name, let value):
+                headers[name] = value
+            case .bound(let name, let values):
+                headers[name] = nil
+                for value in values { headers.append(name, value) }
+            case .template, .reflected:
+                break
+            }
+        }
 
         /// The field's name, if it is known before the call.
         var name: HTTPFields.Name? {
             switch self {
-            case .fixed(let name, _), .template(let name, _): name
+            case .fixed(let name, _), .bound(let name, _), .template(let name, _): name
             case .reflected: nil
             }
         }
@@ -178,9 +203,13 @@ struct EndpointPlan: Sendable {
     var root: Template?
     var path: Path = .fixed("")
     var query: [Query] = []
+    /// The headers of client and class that have placeholders and that the endpoint doesn't replace, with the templates of their values.
+    var commonHeaders: [(name: HTTPFields.Name, values: [Template])] = []
     var headers: [Header] = []
     /// The positions of the arguments whose labels denote secrets.
     var secretArguments: [Int] = []
+    /// Secrets that the arguments hold without their labels saying so: those of a stored call.
+    var secretTexts: [String] = []
     /// The position of the body argument.
     var body: Int?
     /// The identifier by which the call's cached response is found and removed.

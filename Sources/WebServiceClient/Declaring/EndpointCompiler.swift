@@ -9,13 +9,18 @@ struct EndpointCompiler {
 
     /// Compiles a descriptor.
     ///
-    /// - Parameter root: The service root if it has placeholders, else `nil`.
-    static func compile(_ descriptor: EndpointDescriptor, for name: MethodName, root: String?) -> (EndpointPlan, [TableFault]) {
+    /// - Parameters:
+    ///   - root: The service root if it has placeholders, else `nil`.
+    ///   - headers: The headers of client and class with placeholders.
+    static func compile(
+        _ descriptor: EndpointDescriptor, for name: MethodName, root: String?, headers: [HTTPFields.Field] = []
+    ) -> (EndpointPlan, [TableFault]) {
         var compiler = EndpointCompiler(descriptor, name)
         compiler.compileMethod()
         if let root { compiler.plan.root = compiler.template(root, in: "the service root") }
         compiler.compileRoute()
         compiler.compileQuery()
+        compiler.compileCommonHeaders(headers)
         compiler.compileHeaders()
         compiler.compileCacheIdentifier()
         compiler.compileBody()
@@ -109,9 +114,41 @@ extension EndpointCompiler {
         }
     }
 
+    /// Compiles the headers of client and class with placeholders, except those that the endpoint replaces. Such a header may be a token
+    /// that has the marks by chance, so faults show what is between them only if it can be a name.
+    mutating func compileCommonHeaders(_ headers: [HTTPFields.Field]) {
+        let replaced = Set(descriptor.headers.compactMap(\.name))
+        for field in headers where !replaced.contains(field.name) {
+            var isFaulty = false
+            let template = Template(field.value, names: names) { _ in isFaulty = true }
+            used.formUnion(template.arguments)
+            if isFaulty { addCommonHeader(field) }
+            if let index = plan.commonHeaders.firstIndex(where: { $0.name == field.name }) {
+                plan.commonHeaders[index].values.append(template)
+            } else {
+                plan.commonHeaders.append((field.name, [template]))
+            }
+        }
+    }
+
+    private mutating func addCommonHeader(_ field: HTTPFields.Field) {
+        let wrong = Template.placeholders(in: field.value).first { placeholder in
+            if case .failure = names.resolve(placeholder) { true } else { false }
+        }
+        let isShown = wrong.map { $0.utf8.count <= 40 && HTTPFields.Name.isToken($0) } ?? true
+        let problem =
+            wrong.map { "has the placeholder \(isShown ? "%%\($0)%%" : "%%…%%"), which isn't an argument of the method" }
+            ?? "has %% without a closing %%"
+        add(
+            .badHeader, "the header \"\(field.name)\" of the client or the class \(problem)",
+            "give the method the argument, or the endpoint a header of its own with .header(\"\(field.name)\", …)")
+    }
+
     mutating func compileHeaders() {
         for part in descriptor.headers {
             switch part {
+            case .bound(let name, let values):
+                plan.headers.append(.bound(name, values))
             case .template(let name, let value):
                 if !name.isValid {
                     add(.badHeader, "\"\(name.rawName)\" isn't a valid header name", "use only letters, digits and !#$%&'*+-.^_`|~")
@@ -336,13 +373,23 @@ struct ArgumentNames: Sendable, Hashable {
 
 /// Finds endpoints that require capabilities that a transport lacks. It fails closed: such a client makes no calls.
 enum CapabilityCheck {
-    static func faults(table: CompiledTable, settings: EndpointSettings, capabilities: TransportCapabilities) -> [TableFault] {
+    ///
+    /// - Parameter perMethod: The class's own settings by method.
+    static func faults(
+        table: CompiledTable, settings: EndpointSettings, perMethod: [ServiceRequest.Method: EndpointSettings] = [:],
+        capabilities: TransportCapabilities
+    ) -> [TableFault] {
         let own = table.settings
         var common = settings
         // A setting that every endpoint replaces has no effect.
-        if !own.isEmpty, own.allSatisfy({ $0.settings.timeouts != nil }) { common.timeouts = nil }
-        return faults(common, key: nil, capabilities: capabilities)
-            + own.flatMap { key, settings in faults(settings, key: key, capabilities: capabilities) }
+        if !own.isEmpty, own.allSatisfy({ $0.settings.timeouts != nil || perMethod[$0.method]?.timeouts != nil }) { common.timeouts = nil }
+        let ofMethods = perMethod.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { method, settings in
+            faults(settings, key: nil, capabilities: capabilities).map {
+                TableFault(kind: $0.kind, key: nil, problem: "in the defaults of \(method) " + $0.problem, fix: $0.fix)
+            }
+        }
+        return faults(common, key: nil, capabilities: capabilities) + ofMethods
+            + own.flatMap { key, _, settings in faults(settings, key: key, capabilities: capabilities) }
     }
 
     /// Returns the faults of one endpoint's settings, or of the common settings.

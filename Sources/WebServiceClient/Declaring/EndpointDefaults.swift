@@ -4,6 +4,15 @@ public struct EndpointDefaults: Sendable {
     public var serviceRoot: String
     /// The headers of every call. They override the client's headers; the endpoint's headers override them.
     public var headers: HTTPFields
+    /// The defaults of the endpoints with an HTTP method, such as `.post`. They override the class's other defaults; an endpoint's settings
+    /// override them.
+    ///
+    ///     var defaults = EndpointDefaults(timeouts: ServiceTimeouts(firstByte: .seconds(10)))
+    ///     defaults.perMethod[.get] = EndpointDefaults(retry: RetryPolicy())
+    ///     defaults.perMethod[.post] = EndpointDefaults(headers: ["Prefer": "return=minimal"])
+    ///
+    /// They can have neither a service root nor defaults per method of their own.
+    public var perMethod: [ServiceRequest.Method: EndpointDefaults] = [:]
     var settings: EndpointSettings
 
     /// Creates the defaults of a class; `nil` uses the client's setting.
@@ -60,7 +69,7 @@ public struct EndpointDefaults: Sendable {
 }
 
 extension EndpointDefaults: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The service root and headers, with secrets masked.
+    /// The service root, the headers with secrets masked, and the defaults per method.
     public var description: String { MaskedMirror.text(of: customMirror, type: "EndpointDefaults") }
 
     /// The same as ``description``.
@@ -68,6 +77,12 @@ extension EndpointDefaults: CustomStringConvertible, CustomDebugStringConvertibl
 
     /// The same as ``description``: a dump doesn't show secrets either.
     public var customMirror: Mirror {
-        Mirror(self, children: ["serviceRoot": SecretMask.text(ofURL: serviceRoot), "headers": headers])
+        var children: [(label: String?, value: Any)] = [
+            ("serviceRoot", SecretMask.text(ofURL: serviceRoot)), ("headers", headers),
+        ]
+        for (method, defaults) in perMethod.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            children.append((method.rawValue, defaults))
+        }
+        return Mirror(self, children: children)
     }
 }

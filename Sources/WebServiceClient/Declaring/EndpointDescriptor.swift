@@ -27,8 +27,18 @@ public struct EndpointDescriptor: Sendable {
 
     enum HeaderPart: Sendable, Hashable {
         case template(HTTPFields.Name, String)
+        /// Values that were bound earlier, such as those of a stored call. Without any, the field of client and class isn't sent.
+        case bound(HTTPFields.Name, [String])
         /// The fields of an argument, one header each.
         case reflected(EndpointArgument)
+
+        /// The field's name; `nil` if an argument decides it.
+        var name: HTTPFields.Name? {
+            switch self {
+            case .template(let name, _), .bound(let name, _): name
+            case .reflected: nil
+            }
+        }
     }
 
     enum BodyPart: Sendable, Hashable {
@@ -112,6 +122,7 @@ extension EndpointDescriptor: CustomStringConvertible, CustomDebugStringConverti
         let headers = headers.map { part in
             switch part {
             case .template(let name, let value): HTTPFields.Field(name: name, value: value).description
+            case .bound(let name, let values): HTTPFields.Field(name: name, value: values.joined(separator: ", ")).description
             case .reflected(let argument): "\(argument)"
             }
         }

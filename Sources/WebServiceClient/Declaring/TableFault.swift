@@ -22,6 +22,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badMethod
         /// A service root that isn't an absolute http or https URL.
         case badServiceRoot
+        /// Defaults per method with a setting that only the whole class can have.
+        case badDefaults
         /// An empty status set.
         case badStatuses
         /// A root inside the payload, for an endpoint that doesn't read the payload.

@@ -190,15 +190,29 @@ package final class RequestSecrets: Sendable, Hashable {
     private let texts: [[UInt8]]
 
     /// Returns `nil` if the standard rules are sufficient.
-    package init?(rules: HeaderRules, texts: [String]) {
+    package convenience init?(rules: HeaderRules, texts: [String]) {
         var all: Set<String> = []
         for text in texts where !text.isEmpty {
             all.formUnion([text, URLEncoding.pathSegment(text), URLEncoding.queryValue(text)])
         }
         guard rules != .standard || !all.isEmpty else { return nil }
+        self.init(rules: rules, all)
+    }
+
+    /// Creates secrets from the ``exactTexts`` of others; `nil` if the standard rules are sufficient.
+    package convenience init?(rules: HeaderRules, exactTexts texts: [String]) {
+        let all = Set(texts.filter { !$0.isEmpty })
+        guard rules != .standard || !all.isEmpty else { return nil }
+        self.init(rules: rules, all)
+    }
+
+    private init(rules: HeaderRules, _ all: Set<String>) {
         self.rules = rules
         self.texts = all.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }.map { Array($0.utf8) }
     }
+
+    /// The texts that are masked, including their encoded forms.
+    package var exactTexts: [String] { texts.map { String(decoding: $0, as: UTF8.self) } }
 
     /// Whether both hide the same texts and use the same rules.
     package static func == (left: RequestSecrets, right: RequestSecrets) -> Bool {
