@@ -147,7 +147,7 @@ import WebServiceTesting
         }
         #expect(try await client.http.get("/old").raw().value(String.self) == "here")
         let metadata = try #require(sink.records.first).metadata
-        #expect(metadata["http.request.resend_count"] == .int(1))
+        #expect(metadata["http.request.resend_count"] == .int(2) && metadata["repeats"] == .int(1))
         #expect(metadata["redirects"] == .int(1))
         #expect(metadata["url.answered"] == .string(server.url.absoluteString + "/new"))
     }
