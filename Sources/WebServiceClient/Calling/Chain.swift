@@ -44,6 +44,8 @@ struct Chain {
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
+        Stage("hedging", "Sends a second request when the first is slow, if the endpoint is hedged.", Setup.hedging),
+        Stage("circuit breaker", "Refuses calls to an origin that keeps failing, by the circuit breaker policy.", Setup.circuitBreaker),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
@@ -82,6 +84,14 @@ extension Chain.Setup {
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
 
     fileprivate static func retry(_ setup: Self) -> [any Interceptor] { [Retry(policy: setup.configuration.retry)] }
+
+    fileprivate static func hedging(_ setup: Self) -> [any Interceptor] {
+        [Hedging(clock: setup.runtime.clock, latencies: setup.runtime.latencies)]
+    }
+
+    fileprivate static func circuitBreaker(_ setup: Self) -> [any Interceptor] {
+        [CircuitBreaker(policy: setup.configuration.circuitBreaker, circuits: setup.runtime.circuits)]
+    }
 
     fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.attempt) }
 

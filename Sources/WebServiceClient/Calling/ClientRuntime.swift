@@ -3,8 +3,13 @@
 final class ClientRuntime: Sendable {
     /// The clock of all stages.
     let clock: CallClock
+    /// The circuits of circuit breakers.
+    let circuits: CircuitRegistry
+    /// The times of requests, for hedging.
+    let latencies = LatencyRegistry()
 
     init(clock: CallClock = .current) {
         self.clock = clock
+        circuits = CircuitRegistry(clock: clock)
     }
 }

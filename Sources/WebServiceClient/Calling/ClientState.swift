@@ -208,6 +208,8 @@ final class ClientState: Sendable {
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))
         }
         faults += TrustCheck.faults(settings, key: nil)
+        faults += ResilienceCheck.faults(settings, key: nil)
+        faults += ResilienceCheck.faults(table: table, settings: settings, circuitBreaker: configuration.circuitBreaker)
         return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: configuration.transport.capabilities)
     }
 }

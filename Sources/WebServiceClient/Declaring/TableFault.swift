@@ -32,6 +32,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badParser
         /// An invalid trust policy.
         case badTrust
+        /// A policy whose values make no sense, or that has no effect on the endpoint's calls.
+        case badPolicy
         /// A capability that the transport lacks.
         case missingCapability
     }
