@@ -45,6 +45,8 @@ struct Chain {
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
+        Stage("hedging", "Sends a second request when the first is slow, if the endpoint is hedged.", Setup.hedging),
+        Stage("circuit breaker", "Refuses calls to an origin that keeps failing, by the circuit breaker policy.", Setup.circuitBreaker),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
         Stage("tracing", "Adds the task's trace and baggage, if the client has a tracing policy.", Setup.tracing),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
@@ -91,6 +93,14 @@ extension Chain.Setup {
 
     /// The client's budget of additional requests.
     var retryAllowance: RetryAllowance { RetryAllowance(budget: configuration.retryBudget, account: runtime.retryAccount) }
+
+    fileprivate static func hedging(_ setup: Self) -> [any Interceptor] {
+        [Hedging(clock: setup.runtime.clock, latencies: setup.runtime.latencies)]
+    }
+
+    fileprivate static func circuitBreaker(_ setup: Self) -> [any Interceptor] {
+        [CircuitBreaker(policy: setup.configuration.circuitBreaker, circuits: setup.runtime.circuits)]
+    }
 
     fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.attempt) }
 

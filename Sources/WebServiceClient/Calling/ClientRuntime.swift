@@ -5,8 +5,13 @@ final class ClientRuntime: Sendable {
     let clock: CallClock
     /// What retries and hedges took from ``WebServiceClient/Configuration/retryBudget``.
     let retryAccount = RetryAccount()
+    /// The circuits of circuit breakers.
+    let circuits: CircuitRegistry
+    /// The times of requests, for hedging.
+    let latencies = LatencyRegistry()
 
     init(clock: CallClock = .current) {
         self.clock = clock
+        circuits = CircuitRegistry(clock: clock)
     }
 }

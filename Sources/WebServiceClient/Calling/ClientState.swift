@@ -193,6 +193,8 @@ final class ClientState: Sendable {
         }
         faults += RetryCheck.faults(
             table: table, settings: levels.settings, policy: configuration.retry, budget: configuration.retryBudget)
+        faults += ResilienceCheck.faults(levels.settings, key: nil)
+        faults += ResilienceCheck.faults(table: table, settings: levels.settings, circuitBreaker: configuration.circuitBreaker)
         faults += TrustCheck.faults(levels.settings, key: nil) + DefaultsCheck.perMethodFaults(in: defaults)
         return faults
             + CapabilityCheck.faults(

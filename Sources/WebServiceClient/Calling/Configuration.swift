@@ -46,6 +46,8 @@ extension WebServiceClient {
         public var retryBudget: RetryBudget? = RetryBudget()
         /// Which requests carry the trace and the baggage of their task. Default `nil`: none.
         public var tracing: TracingPolicy?
+        /// When calls to an origin that keeps failing are refused without being sent. Default `nil`: never.
+        public var circuitBreaker: CircuitBreakerPolicy?
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
         ///
         ///     $0.attributes[Audited.self] = Audited(by: "billing")
@@ -117,6 +119,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
                 "retry": retry,
                 "retryBudget": retryBudget.map(\.description) ?? "nil",
                 "tracing": tracing.map { ValueText.text(of: $0) } ?? "nil",
+                "circuitBreaker": circuitBreaker.map(\.description) ?? "nil",
                 "attributes": attributes.all.map { ValueText.text(of: $0) },
                 "arrays": arrays,
                 "urlBuilder": MaskedMirror.typeName(of: urlBuilder),

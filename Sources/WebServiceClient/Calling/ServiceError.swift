@@ -116,6 +116,8 @@ extension ServiceError {
         public static let timeout = Self(rawValue: "timeout")
         /// The body is larger than the bound; the cause is ``ResponseBodyTooLarge``.
         public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
+        /// The call wasn't sent, because calls to its origin keep failing; the cause is ``CircuitOpen``.
+        public static let circuitOpen = Self(rawValue: "circuitOpen")
         /// The status doesn't count as success.
         public static let status = Self(rawValue: "status")
         /// The error handler refused the response; the cause is the error that it returned.
@@ -216,6 +218,7 @@ struct ErrorWrapper {
         switch error {
         case let error as TransportError: (error.isTimeout ? .timeout : .transport, stage == .body ? .body : .transport)
         case is RedirectError: (.redirect, .chain)
+        case is CircuitOpen: (.circuitOpen, .chain)
         case is ArgumentError: (.argument, stage)
         case is BodyEncodingError: (.encoding, .binding)
         case is InvalidRequest: (.request, stage)
@@ -271,11 +274,11 @@ extension RequestBody {
 extension ServiceError {
     /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`, 8
     /// `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`, 16
-    /// `decoding`; 0 for the kinds that other modules add.
+    /// `decoding`, 17 `circuitOpen`; 0 for the kinds that other modules add.
     public var errorCode: Int {
         let kinds: [Kind] = [
             .table, .unknownEndpoint, .argument, .encoding, .request, .interceptor, .redirect, .authentication, .transport, .timeout,
-            .bodyTooLarge, .status, .refused, .emptyBody, .format, .decoding,
+            .bodyTooLarge, .status, .refused, .emptyBody, .format, .decoding, .circuitOpen,
         ]
         return (kinds.firstIndex(of: kind) ?? -1) + 1
     }

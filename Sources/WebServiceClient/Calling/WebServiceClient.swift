@@ -125,6 +125,9 @@ open class WebServiceClient: @unchecked Sendable {
         }
     }
 
+    /// The circuits of the client's circuit breakers, by origin.
+    public var circuits: Circuits { Circuits(registry: runtime.circuits, diagnostics: configuration.diagnostics) }
+
     /// The service root of the first profile that has one.
     var profileRoot: String { mutable.withLock { $0.profileRoot } }
 
@@ -268,7 +271,7 @@ extension WebServiceClient {
         let defaults = defaults
         let table = compiledTable(defaults)
         return table.faults + ServiceRoot.faults(in: defaults.serviceRoot) + DefaultsCheck.faults(in: defaults)
-            + RetryCheck.faults(table: table, settings: defaults.settings)
+            + RetryCheck.faults(table: table, settings: defaults.settings) + ResilienceCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.

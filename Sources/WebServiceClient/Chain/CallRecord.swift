@@ -63,9 +63,14 @@ package final class CallRecord: Sendable {
         /// The wait that the last response asked for.
         var askedWait: Duration?
         var redirects = 0
+        var hedges = 0
         var exchange: Exchange?
+        /// The exchange of a hedging request, beside the first request's, with its number.
+        var hedge: (number: Int, exchange: Exchange)?
         /// The number of exchanges so far.
         var number = 0
+        /// The number of ``exchange``.
+        var current = 0
         /// Whether the authentication provider threw an error after the last exchange began.
         var hasProviderFailed = false
         /// The span of each exchange that carried one, at most the first hundred.
@@ -156,18 +161,34 @@ package final class CallRecord: Sendable {
         state.withLock { $0.repeats += 1 }
     }
 
+    /// The number of second requests that hedging sent.
+    package var hedges: Int { state.withLock { $0.hedges } }
+
+    func countHedge() {
+        state.withLock { $0.hedges += 1 }
+    }
+
     func countRedirect() {
         state.withLock { $0.redirects += 1 }
     }
 
+    /// The number of exchanges so far, in all attempts together.
+    var exchangeCount: Int { state.withLock { $0.number } }
+
     /// Begins an exchange.
     ///
+    /// - Parameter isHedge: Whether the exchange runs beside another one, whose record is kept.
     /// - Returns: The exchange's number, which its answer refers to.
-    func begins(_ request: ServiceRequest) -> Int {
+    func begins(_ request: ServiceRequest, isHedge: Bool = false) -> Int {
         state.withLock { state in
             state.number += 1
             state.hasProviderFailed = false
-            state.exchange = Exchange(request: request)
+            if isHedge {
+                state.hedge = (state.number, Exchange(request: request))
+            } else {
+                state.exchange = Exchange(request: request)
+                state.current = state.number
+            }
             return state.number
         }
     }
@@ -176,7 +197,19 @@ package final class CallRecord: Sendable {
     func isAnswered(by response: TransportResponse, exchange number: Int) {
         let answer = Answer(status: response.status, headers: response.headers, url: response.url)
         state.withLock { state in
-            if state.number == number { state.exchange?.answer = answer }
+            if state.current == number { state.exchange?.answer = answer }
+            if state.hedge?.number == number { state.hedge?.exchange.answer = answer }
+        }
+    }
+
+    /// Ends hedging: keeps the record of one of both exchanges, and ignores what the other still does.
+    func keepsHedge(_ isKept: Bool) {
+        state.withLock { state in
+            if isKept, let hedge = state.hedge {
+                state.exchange = hedge.exchange
+                state.current = hedge.number
+            }
+            state.hedge = nil
         }
     }
 }
@@ -187,7 +220,7 @@ struct ExchangeRecord: Interceptor {
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         var context = context
-        context.exchange = context.record.begins(request)
+        context.exchange = context.record.begins(request, isHedge: context.isHedge)
         return try await next(request, context)
     }
 }

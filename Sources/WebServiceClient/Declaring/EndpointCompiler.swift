@@ -214,6 +214,7 @@ extension EndpointCompiler {
             add(.badStatuses, "no status counts as success", "give .accepting(…) at least one status")
         }
         faults += TrustCheck.faults(descriptor.settings, key: key)
+        faults += ResilienceCheck.faults(descriptor.settings, key: key, method: descriptor.method)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
             add(
                 .unusedRoot, "the body is .raw(), so \"\(descriptor.root.joined(separator: "."))\" isn't looked up in it",

@@ -333,6 +333,26 @@ extension EndpointDescriptor {
         attribute(Solicited(isSolicited))
     }
 
+    /// Sends a second request when the first has no response after a delay: see ``HedgingPolicy``. Only for safe methods.
+    ///
+    /// - Parameter delay: The time that nearly all calls need less than.
+    public func hedged(after delay: Duration) -> EndpointDescriptor {
+        attribute(HedgingPolicy.after(delay))
+    }
+
+    /// Sends a second request when the first takes longer than most earlier ones: see ``HedgingPolicy``. Only for safe methods.
+    ///
+    /// - Parameter percentile: The share of requests that take less, such as 0.95.
+    public func hedged(afterPercentile percentile: Double) -> EndpointDescriptor {
+        attribute(HedgingPolicy.afterPercentile(percentile))
+    }
+
+    /// Sets when calls to an origin that keeps failing are refused, overriding the policies of the class and the client.
+    /// ``CircuitBreakerPolicy/off`` exempts the endpoint.
+    public func circuitBreaker(_ policy: CircuitBreakerPolicy) -> EndpointDescriptor {
+        attribute(policy)
+    }
+
     /// Sets the servers that the call trusts and the client's identity, replacing the whole policies of the class and the client.
     ///
     /// If the transport can't apply the policy, the client fails before its first call.

@@ -36,6 +36,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badTrust
         /// A retry policy, a retry budget or an idempotency key that makes no sense, or a policy that can never repeat the call.
         case badRetry
+        /// A policy whose values make no sense, or that has no effect on the endpoint's calls.
+        case badPolicy
         /// A capability that the transport lacks.
         case missingCapability
     }
