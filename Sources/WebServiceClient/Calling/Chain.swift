@@ -45,6 +45,8 @@ struct Chain {
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
+        Stage("rate limit", "Delays requests by the rate limits of client, endpoint and service.", Setup.rateLimit),
+        Stage("queue", "Gives each request its turn and a slot, until the response's body has ended.", Setup.queue),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
     ]
@@ -84,6 +86,16 @@ extension Chain.Setup {
     fileprivate static func retry(_ setup: Self) -> [any Interceptor] { [Retry(policy: setup.configuration.retry)] }
 
     fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.attempt) }
+
+    fileprivate static func rateLimit(_ setup: Self) -> [any Interceptor] {
+        [RateLimiting(limiter: setup.runtime.rateLimiter, queue: setup.runtime.queue)]
+    }
+
+    fileprivate static func queue(_ setup: Self) -> [any Interceptor] {
+        let configuration = setup.configuration
+        let hasProvider = configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil
+        return [Queueing(queue: setup.runtime.queue, hasInnerCalls: hasProvider)]
+    }
 
     fileprivate static func record(_ setup: Self) -> [any Interceptor] { [ExchangeRecord()] }
 

@@ -3,8 +3,14 @@
 final class ClientRuntime: Sendable {
     /// The clock of all stages.
     let clock: CallClock
+    /// The active and the pending calls.
+    let queue: CallQueue
+    /// The rate limits.
+    let rateLimiter: RateLimiter
 
     init(clock: CallClock = .current) {
         self.clock = clock
+        queue = CallQueue(clock: clock)
+        rateLimiter = RateLimiter(clock: clock)
     }
 }

@@ -207,7 +207,8 @@ final class ClientState: Sendable {
             faults.append(
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))
         }
-        faults += TrustCheck.faults(settings, key: nil)
+        faults += TrustCheck.faults(settings, key: nil) + LimitCheck.faults(settings, key: nil)
+        faults += configuration.queue.faults.map { TableFault(kind: .badLimit, key: nil, problem: $0.problem, fix: $0.fix) }
         return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: configuration.transport.capabilities)
     }
 }

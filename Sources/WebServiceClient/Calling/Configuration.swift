@@ -42,6 +42,13 @@ extension WebServiceClient {
         public var redirects: RedirectPolicy = .follow
         /// Whether and how calls are retried. Default: never.
         public var retry: RetryPolicy = .never
+        /// The limits of the client's queue. Default: none. See ``WebServiceClient/WebServiceClient/queue``.
+        public var queue = QueueLimits.none
+        /// The rate limit of all calls of the client together; the class's takes precedence. Default: none.
+        public var rateLimit: RateLimit? {
+            get { attributes[ClientRateLimit.self]?.limit }
+            set { attributes[ClientRateLimit.self] = newValue.map { ClientRateLimit(limit: $0) } }
+        }
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
         ///
         ///     $0.attributes[Audited.self] = Audited(by: "billing")
@@ -105,6 +112,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
                 "timeouts": timeouts,
                 "redirects": redirects,
                 "retry": retry,
+                "queue": queue,
                 "attributes": attributes.all.map { ValueText.text(of: $0) },
                 "arrays": arrays,
                 "urlBuilder": MaskedMirror.typeName(of: urlBuilder),

@@ -100,7 +100,7 @@ enum ReservedKeys {
     /// The names of methods and properties, and the labels they are called with.
     private static let members: Set<String> = [
         "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "http", "dynamic", "dryRun(_:)", "dryRun(isolation:_:)",
-        "verify()", "verify(_:)",
+        "verify()", "verify(_:)", "queue",
     ]
 
     /// Returns the fault of a reserved key.

@@ -32,6 +32,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badParser
         /// An invalid trust policy.
         case badTrust
+        /// A limit of the queue, or a rate limit, that makes no sense.
+        case badLimit
         /// A capability that the transport lacks.
         case missingCapability
     }

@@ -29,6 +29,7 @@ import WebServiceTesting
                 "cached(id:)": .get("/all/%%id%%").cacheIdentifier("all/%%idd%%"),
                 "named()": .get("/all").cacheIdentifier(""),
                 "configure(_:)": .get("/%%0%%"),
+                "limited()": .get("/all").rateLimited(RateLimit(0, per: .seconds(1))),
             ]
         }
     }
@@ -48,7 +49,7 @@ import WebServiceTesting
         (.unknownArgument, "cached(id:)", "did you mean \"id\"?"), (.badTemplate, "named()", "the cache identifier is empty"),
         (.badMethod, "method()", "isn't an HTTP method"), (.badMethod, "posted()", "write POST"), (.badRoot, "hole()", "\"a..b\""),
         (.badStatuses, "statuses()", ".accepting"),
-        (.unusedRoot, "root()", "remove one of the two"),
+        (.unusedRoot, "root()", "remove one of the two"), (.badLimit, "limited()", "use at least 1"),
     ])
     func `Every kind of fault names its key and its fix`(kind: TableFault.Kind, key: String, hint: String) throws {
         let fault = try #require(Broken.verify().first { $0.kind == kind && $0.key == key })
