@@ -9,6 +9,8 @@ if arguments.first == "only" {
         exit(64)
     }
     try await work.run(count, url: arguments.count > 3 ? URL(string: arguments[3]) : nil)
+} else if arguments.first == "queue" {
+    try await QueueReport.print()
 } else {
     let rounds = arguments.first.flatMap { Int($0) } ?? 200
     try await Report(rounds: max(rounds, 3)).print()

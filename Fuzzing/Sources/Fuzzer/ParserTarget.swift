@@ -5,7 +5,7 @@ import Foundation
 /// The parsers that read untrusted input.
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
-    case propertyList, plainText
+    case structuredFields, propertyList, plainText
     case certificate, certificateText, hostPattern, pin
     case contentCoding, responseHead
     case json, jsonDirect, jsonPieces
@@ -39,6 +39,20 @@ enum ParserTarget: String, CaseIterable {
             check((try? MethodName(name.description)) == name, "\(text.debugDescription) doesn't come back")
         case .retryAfter:
             _ = RetryAfter(text)?.delay()
+        case .structuredFields:
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            if let item = try? StructuredFields.item(lines) {
+                let written = try? StructuredFields.text(of: item)
+                check(written.flatMap { try? StructuredFields.item([$0]) } == item, "an item doesn't come back")
+            }
+            if let list = try? StructuredFields.list(lines) {
+                let written = (try? StructuredFields.text(of: list)) ?? nil
+                check((try? StructuredFields.list(written.map { [$0] } ?? [])) == list, "a list doesn't come back")
+            }
+            if let dictionary = try? StructuredFields.dictionary(lines) {
+                let written = (try? StructuredFields.text(of: dictionary)) ?? nil
+                check((try? StructuredFields.dictionary(written.map { [$0] } ?? [])) == dictionary, "a dictionary doesn't come back")
+            }
         case .profile:
             _ = ServiceProfile.verify(data)
         case .formDecoding:

@@ -155,6 +155,39 @@ public struct ResponseBody: AsyncSequence, Sendable {
             cancel: { source.cancel() })
     }
 
+    /// Returns the same body, which calls a function when it has ended, has failed, is cancelled, or is released.
+    ///
+    /// - Parameter action: It may be called several times. It isn't called for a body in memory, which has no transfer.
+    package func whenEnded(_ action: @escaping @Sendable () -> Void) -> ResponseBody {
+        guard case .source(let source) = storage else { return self }
+        return ResponseBody(
+            expectedLength: expectedLength,
+            next: { wanted in
+                do {
+                    let piece = try await source.next(wanted)
+                    if piece == nil { action() }
+                    return piece
+                } catch {
+                    action()
+                    throw error
+                }
+            },
+            arrived: { wanted in
+                do {
+                    let arrival = try source.arrived(wanted)
+                    if case .piece(nil) = arrival { action() }
+                    return arrival
+                } catch {
+                    action()
+                    throw error
+                }
+            },
+            cancel: {
+                source.cancel()
+                action()
+            })
+    }
+
     /// Returns an iterator over the pieces. A second iterator continues where the first one stopped.
     public func makeAsyncIterator() -> Iterator {
         Iterator(storage: storage)

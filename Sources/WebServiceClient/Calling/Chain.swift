@@ -9,13 +9,34 @@ struct Chain {
         let name: String
         /// A sentence about the stage for the documentation.
         let summary: String
-        /// Makes the interceptors of the stage, outermost first; none if the configuration doesn't need the stage.
-        let make: @Sendable (Setup) -> [any Interceptor]
+        /// Adds the stage to the rest of the chain; returns the rest itself if the configuration doesn't need the stage.
+        let add: @Sendable (Setup, @escaping NextInterceptor) -> NextInterceptor
 
-        init(_ name: String, _ summary: String, _ make: @escaping @Sendable (Setup) -> [any Interceptor]) {
+        /// A stage of one interceptor, or of none if the configuration doesn't need it.
+        ///
+        /// The compiler knows the interceptor's type and can inline it into the closure, which saves an async function per call.
+        init<Link: Interceptor>(_ name: String, _ summary: String, _ make: @escaping @Sendable (Setup) -> Link?) {
             self.name = name
             self.summary = summary
-            self.make = make
+            add = { setup, next in
+                guard let link = make(setup) else { return next }
+                return { request, context in try await link.intercept(request, context: context, next: next) }
+            }
+        }
+
+        /// A stage of any number of interceptors, outermost first.
+        init(_ name: String, _ summary: String, all make: @escaping @Sendable (Setup) -> [any Interceptor]) {
+            self.name = name
+            self.summary = summary
+            add = { setup, next in
+                var next = next
+                for link in make(setup).reversed() { next = Self.before(next, link) }
+                return next
+            }
+        }
+
+        private static func before(_ next: @escaping NextInterceptor, _ link: any Interceptor) -> NextInterceptor {
+            { request, context in try await link.intercept(request, context: context, next: next) }
         }
     }
 
@@ -25,12 +46,17 @@ struct Chain {
         let boundary: OriginBoundary
         /// The state that the stages of a client share, whatever its configuration.
         let runtime: ClientRuntime
+        /// Whether the calls have attributes. Without any, no stage is needed that only attributes configure.
+        let hasAttributes: Bool
         /// The client's interceptors by place.
         let placed: [InterceptorPlace: [any Interceptor]]
 
-        init(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime) {
+        init(
+            _ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime, hasAttributes: Bool = true
+        ) {
             self.configuration = configuration
             self.runtime = runtime
+            self.hasAttributes = hasAttributes
             boundary = OriginBoundary(
                 rules: configuration.headerRules, allowed: allowedOrigins, hasInterceptors: !configuration.interceptors.isEmpty)
             placed = Dictionary(grouping: configuration.interceptors) { ($0 as? PlacedInterceptor)?.place ?? .call }
@@ -39,16 +65,18 @@ struct Chain {
 
     /// Every stage, outermost first.
     static let stages: [Stage] = [
-        Stage("interceptors", "The client's interceptors, which also log and prepare: once per call.", Setup.interceptors),
+        Stage("interceptors", "The client's interceptors, which also log and prepare: once per call.", all: Setup.interceptors),
         Stage("preparation", "The call's own `prepare` closure: once per call.", Setup.preparation),
         Stage("idempotency key", "Gives the call its idempotency key: once per call.", Setup.idempotencyKey),
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
-        Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
+        Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", all: Setup.hopInterceptors),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage("hedging", "Sends a second request when the first is slow, if the endpoint is hedged.", Setup.hedging),
         Stage("circuit breaker", "Refuses calls to an origin that keeps failing, by the circuit breaker policy.", Setup.circuitBreaker),
-        Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
+        Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", all: Setup.attemptInterceptors),
         Stage("tracing", "Adds the task's trace and baggage, if the client has a tracing policy.", Setup.tracing),
+        Stage("rate limit", "Delays requests by the rate limits of client, endpoint and service.", Setup.rateLimit),
+        Stage("queue", "Gives each request its turn and a slot, until the response's body has ended.", Setup.queue),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
     ]
@@ -61,66 +89,88 @@ struct Chain {
         return lines.joined(separator: "\n")
     }
 
-    /// Makes the chain of a client.
-    static func make(
-        _ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime
-    ) -> NextInterceptor {
-        let setup = Setup(configuration, allowedOrigins: allowedOrigins, runtime: runtime)
-        let transport = TransportStage(transport: configuration.transport)
-        let end: NextInterceptor = { request, context in try await transport.send(request, context) }
-        return stages.flatMap { $0.make(setup) }.reversed().reduce(end) { next, stage in
-            { request, context in try await stage.intercept(request, context: context, next: next) }
-        }
+    /// The chain of calls with attributes.
+    let full: NextInterceptor
+    /// The chain of calls without attributes, which needs fewer stages.
+    let plain: NextInterceptor
+
+    /// Makes the chains of a client.
+    init(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime) {
+        full = Self.make(Setup(configuration, allowedOrigins: allowedOrigins, runtime: runtime))
+        plain = Self.make(Setup(configuration, allowedOrigins: allowedOrigins, runtime: runtime, hasAttributes: false))
+    }
+
+    private static func make(_ setup: Setup) -> NextInterceptor {
+        let transport = TransportStage(transport: setup.configuration.transport)
+        // A loop, not `reduce`: a closure that passes through a generic function is called through two more functions from then on.
+        var next: NextInterceptor = { request, context in try await transport.send(request, context) }
+        for stage in stages.reversed() { next = stage.add(setup, next) }
+        return next
     }
 }
 
 extension Chain.Setup {
     fileprivate static func interceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.call] ?? [] }
 
-    fileprivate static func preparation(_ setup: Self) -> [any Interceptor] { [CallPreparation(boundary: setup.boundary)] }
+    fileprivate static func preparation(_ setup: Self) -> CallPreparation? { CallPreparation(boundary: setup.boundary) }
 
-    fileprivate static func idempotencyKey(_ setup: Self) -> [any Interceptor] { [IdempotencyKeys(boundary: setup.boundary)] }
+    fileprivate static func idempotencyKey(_ setup: Self) -> IdempotencyKeys? {
+        setup.hasAttributes ? IdempotencyKeys(boundary: setup.boundary) : nil
+    }
 
-    fileprivate static func redirects(_ setup: Self) -> [any Interceptor] {
-        [Redirects(policy: setup.configuration.redirects, boundary: setup.boundary)]
+    fileprivate static func redirects(_ setup: Self) -> Redirects? {
+        Redirects(policy: setup.configuration.redirects, boundary: setup.boundary)
     }
 
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
 
-    fileprivate static func retry(_ setup: Self) -> [any Interceptor] {
-        [Retry(policy: setup.configuration.retry, clock: setup.runtime.clock, allowance: setup.retryAllowance)]
+    fileprivate static func retry(_ setup: Self) -> Retry? {
+        Retry(policy: setup.configuration.retry, clock: setup.runtime.clock, allowance: setup.retryAllowance)
     }
 
-    /// The client's budget of additional requests.
-    var retryAllowance: RetryAllowance { RetryAllowance(budget: configuration.retryBudget, account: runtime.retryAccount) }
-
-    fileprivate static func hedging(_ setup: Self) -> [any Interceptor] {
-        [Hedging(clock: setup.runtime.clock, latencies: setup.runtime.latencies)]
+    fileprivate static func hedging(_ setup: Self) -> Hedging? {
+        guard setup.hasAttributes else { return nil }
+        let allowance = setup.retryAllowance
+        return Hedging(clock: setup.runtime.clock, latencies: setup.runtime.latencies, pay: { allowance.take() != nil })
     }
 
-    fileprivate static func circuitBreaker(_ setup: Self) -> [any Interceptor] {
-        [CircuitBreaker(policy: setup.configuration.circuitBreaker, circuits: setup.runtime.circuits)]
+    fileprivate static func circuitBreaker(_ setup: Self) -> CircuitBreaker? {
+        guard setup.hasAttributes || setup.configuration.circuitBreaker != nil else { return nil }
+        return CircuitBreaker(policy: setup.configuration.circuitBreaker, circuits: setup.runtime.circuits)
     }
 
     fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.attempt) }
 
-    fileprivate static func tracing(_ setup: Self) -> [any Interceptor] {
-        guard let policy = setup.configuration.tracing else { return [] }
+    fileprivate static func tracing(_ setup: Self) -> Tracing? {
+        guard let policy = setup.configuration.tracing else { return nil }
         let origins = ClientState.origins(policy.origins, of: "the tracing policy").origins
-        return [Tracing(sendsBaggage: policy.sendsBaggage, origins: origins, boundary: setup.boundary)]
+        return Tracing(sendsBaggage: policy.sendsBaggage, origins: origins, boundary: setup.boundary)
     }
 
-    fileprivate static func record(_ setup: Self) -> [any Interceptor] { [ExchangeRecord()] }
+    fileprivate static func rateLimit(_ setup: Self) -> RateLimiting? {
+        setup.hasAttributes ? RateLimiting(limiter: setup.runtime.rateLimiter, queue: setup.runtime.queue) : nil
+    }
 
-    fileprivate static func authentication(_ setup: Self) -> [any Interceptor] {
+    fileprivate static func queue(_ setup: Self) -> Queueing? {
         let configuration = setup.configuration
-        guard configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil else { return [] }
+        let hasProvider = configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil
+        return Queueing(queue: setup.runtime.queue, hasInnerCalls: hasProvider)
+    }
+
+    fileprivate static func record(_ setup: Self) -> ExchangeRecord? { ExchangeRecord() }
+
+    fileprivate static func authentication(_ setup: Self) -> AuthenticationInterceptor? {
+        let configuration = setup.configuration
+        guard configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil else { return nil }
         var stage = AuthenticationInterceptor(
             configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
             opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
         stage.boundary = setup.boundary
-        return [stage]
+        return stage
     }
+
+    /// The client's budget of additional requests.
+    private var retryAllowance: RetryAllowance { RetryAllowance(budget: configuration.retryBudget, account: runtime.retryAccount) }
 
     private func bounded(_ place: InterceptorPlace) -> [any Interceptor] {
         (placed[place] ?? []).map { BoundedInterceptor(interceptor: $0, boundary: boundary) }

@@ -10,8 +10,15 @@ final class ClientRuntime: Sendable {
     /// The times of requests, for hedging.
     let latencies = LatencyRegistry()
 
+    /// The active and the pending calls.
+    let queue: CallQueue
+    /// The rate limits.
+    let rateLimiter: RateLimiter
+
     init(clock: CallClock = .current) {
         self.clock = clock
         circuits = CircuitRegistry(clock: clock)
+        queue = CallQueue(clock: clock)
+        rateLimiter = RateLimiter(clock: clock)
     }
 }

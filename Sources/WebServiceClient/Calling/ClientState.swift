@@ -14,7 +14,7 @@ final class ClientState: Sendable {
     /// The settings and headers of library, client and class.
     let levels: CommonLevels
     /// The chain from the first interceptor to the transport.
-    let chain: NextInterceptor
+    let chain: Chain
     /// The service root, split; `nil` when it has placeholders.
     let root: ServiceRoot?
     /// The service root when it has placeholders.
@@ -58,7 +58,7 @@ final class ClientState: Sendable {
             Self.faults(table: table, root: rootText, levels: levels, defaults: defaults, configuration: configuration)
             + originFaults + [profileFault].compactMap(\.self)
             + Self.origins(configuration.tracing?.origins ?? [], of: "Configuration.tracing").faults
-        chain = Chain.make(configuration, allowedOrigins: origins, runtime: client.runtime)
+        chain = Chain(configuration, allowedOrigins: origins, runtime: client.runtime)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(
@@ -195,6 +195,8 @@ final class ClientState: Sendable {
             table: table, settings: levels.settings, policy: configuration.retry, budget: configuration.retryBudget)
         faults += ResilienceCheck.faults(levels.settings, key: nil)
         faults += ResilienceCheck.faults(table: table, settings: levels.settings, circuitBreaker: configuration.circuitBreaker)
+        faults += LimitCheck.faults(levels.settings, key: nil)
+        faults += configuration.queue.faults.map { TableFault(kind: .badLimit, key: nil, problem: $0.problem, fix: $0.fix) }
         faults += TrustCheck.faults(levels.settings, key: nil) + DefaultsCheck.perMethodFaults(in: defaults)
         return faults
             + CapabilityCheck.faults(

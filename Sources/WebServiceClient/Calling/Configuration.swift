@@ -48,6 +48,13 @@ extension WebServiceClient {
         public var tracing: TracingPolicy?
         /// When calls to an origin that keeps failing are refused without being sent. Default `nil`: never.
         public var circuitBreaker: CircuitBreakerPolicy?
+        /// The limits of the client's queue. Default: none. See ``WebServiceClient/WebServiceClient/queue``.
+        public var queue = QueueLimits.none
+        /// The rate limit of all calls of the client together; the class's takes precedence. Default: none.
+        public var rateLimit: RateLimit? {
+            get { attributes[ClientRateLimit.self]?.limit }
+            set { attributes[ClientRateLimit.self] = newValue.map { ClientRateLimit(limit: $0) } }
+        }
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
         ///
         ///     $0.attributes[Audited.self] = Audited(by: "billing")
@@ -120,6 +127,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
                 "retryBudget": retryBudget.map(\.description) ?? "nil",
                 "tracing": tracing.map { ValueText.text(of: $0) } ?? "nil",
                 "circuitBreaker": circuitBreaker.map(\.description) ?? "nil",
+                "queue": queue,
                 "attributes": attributes.all.map { ValueText.text(of: $0) },
                 "arrays": arrays,
                 "urlBuilder": MaskedMirror.typeName(of: urlBuilder),

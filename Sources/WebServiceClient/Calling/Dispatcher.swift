@@ -169,10 +169,11 @@ struct Dispatcher: Sendable {
     @inline(__always)
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         let dryRun = DryRun.current
-        if dryRun == nil, CallAttributes.current == nil { return try await state.chain(request, context) }
+        let chain = context.attributes.isEmpty ? state.chain.plain : state.chain.full
+        if dryRun == nil, CallAttributes.current == nil { return try await chain(request, context) }
         if let dryRun, dryRun.catches(state.client) { context.dryRun = dryRun }
         return try await DryRun.$current.withValue(nil) { [context] in
-            try await CallAttributes.$current.withValue(nil) { try await state.chain(request, context) }
+            try await CallAttributes.$current.withValue(nil) { try await chain(request, context) }
         }
     }
 

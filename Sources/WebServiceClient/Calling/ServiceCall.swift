@@ -104,6 +104,11 @@ public struct ServiceCall: Sendable {
         with { $0.options.timeout = total }
     }
 
+    /// Sets the call's priority in the client's queue.
+    public func priority(_ priority: CallPriority) -> ServiceCall {
+        describing { $0.priority(priority) }
+    }
+
     /// Changes the request, after the client's preparers.
     public func prepare(_ prepare: @escaping @Sendable (inout ServiceRequest) async throws -> Void) -> ServiceCall {
         with { $0.options.prepare = prepare }

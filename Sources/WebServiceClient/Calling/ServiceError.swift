@@ -128,6 +128,10 @@ extension ServiceError {
         public static let format = Self(rawValue: "format")
         /// The body doesn't fit the type; the cause is the decoder's own error.
         public static let decoding = Self(rawValue: "decoding")
+        /// The client's queue is full, or the call waited in it for too long; the cause is ``QueueError``.
+        public static let queue = Self(rawValue: "queue")
+        /// A rate limit would delay the call for too long; the cause is ``RateLimitError``.
+        public static let rateLimit = Self(rawValue: "rateLimit")
     }
 }
 
@@ -225,6 +229,8 @@ struct ErrorWrapper {
         case is RequestBodyError: (.encoding, .transport)
         case is ResponseBodyTooLarge: (.bodyTooLarge, .body)
         case is AuthenticationError: (.authentication, .chain)
+        case is QueueError: (.queue, .chain)
+        case is RateLimitError: (.rateLimit, .chain)
         default: (stage == .binding ? .request : isByProvider ? .authentication : .interceptor, stage)
         }
     }
@@ -274,11 +280,11 @@ extension RequestBody {
 extension ServiceError {
     /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`, 8
     /// `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`, 16
-    /// `decoding`, 17 `circuitOpen`; 0 for the kinds that other modules add.
+    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`; 0 for the kinds that other modules add.
     public var errorCode: Int {
         let kinds: [Kind] = [
             .table, .unknownEndpoint, .argument, .encoding, .request, .interceptor, .redirect, .authentication, .transport, .timeout,
-            .bodyTooLarge, .status, .refused, .emptyBody, .format, .decoding, .circuitOpen,
+            .bodyTooLarge, .status, .refused, .emptyBody, .format, .decoding, .circuitOpen, .queue, .rateLimit,
         ]
         return (kinds.firstIndex(of: kind) ?? -1) + 1
     }

@@ -51,6 +51,11 @@ open class WebServiceClient: @unchecked Sendable {
         configuration.serviceRoot = serviceRoot
         configure(&configuration)
         mutable = Locked(Mutable(configuration: configuration))
+        runtime.queue.apply(configuration.queue, number: 0)
+    }
+
+    deinit {
+        runtime.queue.close(with: CallCancelled(.shutdown, reason: "The client was released."))
     }
 
     /// Creates a client with the endpoints of a profile laid over those of the class.
@@ -91,7 +96,10 @@ open class WebServiceClient: @unchecked Sendable {
                 mutable.renew()
             }
         }
-        if generation == -1 { configure(change) }
+        if generation == -1 { return configure(change) }
+        // Of two concurrent changes, the one with the higher number is the later.
+        let (limits, number) = mutable.withLock { ($0.configuration.queue, $0.generation) }
+        runtime.queue.apply(limits, number: number)
     }
 
     /// The profile laid over the class's table, or `nil`. See ``replaceProfile(_:)``.
@@ -272,6 +280,7 @@ extension WebServiceClient {
         let table = compiledTable(defaults)
         return table.faults + ServiceRoot.faults(in: defaults.serviceRoot) + DefaultsCheck.faults(in: defaults)
             + RetryCheck.faults(table: table, settings: defaults.settings) + ResilienceCheck.faults(defaults.settings, key: nil)
+            + LimitCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.

@@ -87,3 +87,34 @@ final class CallWaiter: Sendable {
         }
     }
 }
+
+/// A timer that is decided on while a lock is held, and started after that.
+final class ClockTimer: Sendable {
+    private struct State {
+        var isOver = false
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    private let state = Locked(State())
+
+    /// Starts the timer, unless it was cancelled before.
+    func start(_ clock: CallClock, until end: MonotonicInstant, _ action: @escaping @Sendable () -> Void) {
+        guard !state.withLock({ $0.isOver }) else { return }
+        let cancel = clock.schedule(clock.now().duration(to: end), action)
+        let isLate = state.withLock { state in
+            if !state.isOver { state.cancel = cancel }
+            return state.isOver
+        }
+        if isLate { cancel() }
+    }
+
+    /// Cancels the timer.
+    func cancel() {
+        let cancel = state.withLock { state in
+            state.isOver = true
+            defer { state.cancel = nil }
+            return state.cancel
+        }
+        cancel?()
+    }
+}

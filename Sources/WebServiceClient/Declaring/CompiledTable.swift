@@ -110,7 +110,7 @@ enum ReservedKeys {
     /// The names of methods and properties, and the labels they are called with.
     private static let members: Set<String> = [
         "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "http", "dynamic", "dryRun(_:)", "dryRun(isolation:_:)",
-        "verify()", "verify(_:)", "circuits",
+        "verify()", "verify(_:)", "circuits", "queue",
     ]
 
     /// Returns the fault of a reserved key.

@@ -215,6 +215,7 @@ extension EndpointCompiler {
         }
         faults += TrustCheck.faults(descriptor.settings, key: key)
         faults += ResilienceCheck.faults(descriptor.settings, key: key, method: descriptor.method)
+        faults += LimitCheck.faults(descriptor.settings, key: key)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
             add(
                 .unusedRoot, "the body is .raw(), so \"\(descriptor.root.joined(separator: "."))\" isn't looked up in it",
@@ -424,6 +425,20 @@ enum TrustCheck {
     static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
         (settings.trust?.faults ?? []).map { fault in
             TableFault(kind: .badTrust, key: key, problem: "the trust policy\(TableFault.owner(key)) is invalid", fix: fault)
+        }
+    }
+}
+
+/// Finds rate limits that make no sense.
+enum LimitCheck {
+    /// Returns the faults of the limits in these settings.
+    static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
+        let attributes = settings.attributes
+        let found =
+            (attributes[RateLimit.self]?.faults ?? []) + (attributes[ClientRateLimit.self]?.limit.faults ?? [])
+            + (attributes[ServiceRateLimits.self]?.faults ?? [])
+        return found.map { problem, fix in
+            TableFault(kind: .badLimit, key: key, problem: problem + (key == nil ? ", for the client or the class" : ""), fix: fix)
         }
     }
 }

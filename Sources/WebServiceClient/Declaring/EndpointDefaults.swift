@@ -60,6 +60,11 @@ public struct EndpointDefaults: Sendable {
         return copy
     }
 
+    /// Limits how often all calls of a client start together. Each client of the class counts for itself.
+    public func rateLimited(_ limit: RateLimit) -> EndpointDefaults {
+        attribute(ClientRateLimit(limit: limit))
+    }
+
     /// Sets an attribute of every endpoint that doesn't set it itself.
     public func attribute(_ attribute: some EndpointAttribute) -> EndpointDefaults {
         var copy = self

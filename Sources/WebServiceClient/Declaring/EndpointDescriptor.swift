@@ -353,6 +353,21 @@ extension EndpointDescriptor {
         attribute(policy)
     }
 
+    /// Sets the call's priority in the client's queue.
+    public func priority(_ priority: CallPriority) -> EndpointDescriptor {
+        attribute(priority)
+    }
+
+    /// Limits how often the endpoint's calls start, in addition to the client's limit.
+    public func rateLimited(_ limit: RateLimit) -> EndpointDescriptor {
+        attribute(limit)
+    }
+
+    /// Obeys the rate limits that the service states in its responses.
+    public func obeyingRateLimits(_ setting: ServiceRateLimits = ServiceRateLimits()) -> EndpointDescriptor {
+        attribute(setting)
+    }
+
     /// Sets the servers that the call trusts and the client's identity, replacing the whole policies of the class and the client.
     ///
     /// If the transport can't apply the policy, the client fails before its first call.

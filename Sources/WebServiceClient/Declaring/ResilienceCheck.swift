@@ -25,7 +25,7 @@ enum ResilienceCheck {
     ) -> [TableFault] {
         let client = circuitBreaker.map { faults($0, key: nil) } ?? []
         return client
-            + table.settings.flatMap { key, own -> [TableFault] in
+            + table.settings.flatMap { key, _, own -> [TableFault] in
                 // Faults without other levels are the table's.
                 guard let policy = own.attributes[HedgingPolicy.self], faults(own, key: key).isEmpty else { return [] }
                 return policy.faults(settings.overlaid(by: own).deadlines).map { fault(key, of: "hedging policy", $0) }

@@ -24,6 +24,8 @@ import WebServiceTesting
             DecodedErrorBody(status: 422, body: ["message": "Name is taken"]),
             ServiceProfileError(faults: ["resource 0"]),
             CurlError(code: 7, text: "no"),
+            QueueError.full(3), QueueError.waitedTooLong(.seconds(3), .paused),
+            RateLimitError.service(nil, wait: .seconds(90), longest: .seconds(60)),
         ]
     }
 
@@ -56,7 +58,7 @@ import WebServiceTesting
     @Test(arguments: [
         (ServiceError.Kind.table, 1), (.unknownEndpoint, 2), (.argument, 3), (.encoding, 4), (.request, 5), (.interceptor, 6),
         (.redirect, 7), (.authentication, 8), (.transport, 9), (.timeout, 10), (.bodyTooLarge, 11), (.status, 12), (.refused, 13),
-        (.emptyBody, 14), (.format, 15), (.decoding, 16), (.circuitOpen, 17), (ServiceError.Kind(rawValue: "own"), 0),
+        (.emptyBody, 14), (.format, 15), (.decoding, 16), (.circuitOpen, 17), (.queue, 18), (.rateLimit, 19), (ServiceError.Kind(rawValue: "own"), 0),
     ])
     func `Codes are those of the documentation`(kind: ServiceError.Kind, code: Int) {
         let cause = TransportError(.tls, "No.")

@@ -30,6 +30,7 @@ import WebServiceTesting
                 "named()": .get("/all").cacheIdentifier(""),
                 "configure(_:)": .get("/%%0%%"),
                 "hedged()": .post("/all").hedged(after: .seconds(1)),
+                "limited()": .get("/all").rateLimited(RateLimit(0, per: .seconds(1))),
             ]
         }
     }
@@ -49,7 +50,7 @@ import WebServiceTesting
         (.unknownArgument, "cached(id:)", "did you mean \"id\"?"), (.badTemplate, "named()", "the cache identifier is empty"),
         (.badMethod, "method()", "isn't an HTTP method"), (.badMethod, "posted()", "write POST"), (.badRoot, "hole()", "\"a..b\""),
         (.badStatuses, "statuses()", ".accepting"),
-        (.unusedRoot, "root()", "remove one of the two"), (.badPolicy, "hedged()", "use a safe method"),
+        (.unusedRoot, "root()", "remove one of the two"), (.badPolicy, "hedged()", "use a safe method"), (.badLimit, "limited()", "use at least 1"),
     ])
     func `Every kind of fault names its key and its fix`(kind: TableFault.Kind, key: String, hint: String) throws {
         let fault = try #require(Broken.verify().first { $0.kind == kind && $0.key == key })
