@@ -39,10 +39,14 @@ struct Chain {
 
     /// Every stage, outermost first.
     static let stages: [Stage] = [
+        Stage(
+            "identifier", "Waits for the response of a running call with the same identifier, if the endpoint says so.",
+            Setup.identifier),
         Stage("interceptors", "The client's interceptors, which also log and prepare: once per call.", Setup.interceptors),
         Stage("preparation", "The call's own `prepare` closure: once per call.", Setup.preparation),
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
+        Stage("coalescing", "Waits for the response of an identical request in flight, if the endpoint says so.", Setup.coalescing),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
@@ -65,12 +69,15 @@ struct Chain {
         let transport = TransportStage(transport: configuration.transport)
         let end: NextInterceptor = { request, context in try await transport.send(request, context) }
         return stages.flatMap { $0.make(setup) }.reversed().reduce(end) { next, stage in
-            { request, context in try await stage.intercept(request, context: context, next: next) }
+            if let stage = stage as? any SharingStage { return stage.stage(before: next) }
+            return { request, context in try await stage.intercept(request, context: context, next: next) }
         }
     }
 }
 
 extension Chain.Setup {
+    fileprivate static func identifier(_ setup: Self) -> [any Interceptor] { [IdentifierReuse(exchanges: setup.runtime.exchanges)] }
+
     fileprivate static func interceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.call] ?? [] }
 
     fileprivate static func preparation(_ setup: Self) -> [any Interceptor] { [CallPreparation(boundary: setup.boundary)] }
@@ -80,6 +87,8 @@ extension Chain.Setup {
     }
 
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
+
+    fileprivate static func coalescing(_ setup: Self) -> [any Interceptor] { [CoalescingStage(exchanges: setup.runtime.exchanges)] }
 
     fileprivate static func retry(_ setup: Self) -> [any Interceptor] { [Retry(policy: setup.configuration.retry)] }
 

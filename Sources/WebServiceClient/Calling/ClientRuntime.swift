@@ -3,8 +3,14 @@
 final class ClientRuntime: Sendable {
     /// The clock of all stages.
     let clock: CallClock
+    /// The calls that haven't ended.
+    let calls: LiveCalls
+    /// The exchanges that several calls share.
+    let exchanges: SharedExchanges
 
     init(clock: CallClock = .current) {
         self.clock = clock
+        calls = LiveCalls(clock: clock)
+        exchanges = SharedExchanges(clock: clock)
     }
 }

@@ -15,6 +15,10 @@ final class ClientState: Sendable {
     let headers: HTTPFields
     /// The chain from the first interceptor to the transport.
     let chain: NextInterceptor
+    /// The state that the chain's stages share.
+    let runtime: ClientRuntime
+    /// Whether code of the program takes part in each call, which may wait for anything: interceptors and authentication providers.
+    let runsOtherCode: Bool
     /// The service root, split; `nil` when it has placeholders.
     let root: ServiceRoot?
     /// The service root when it has placeholders.
@@ -70,6 +74,10 @@ final class ClientState: Sendable {
             Self.faults(table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
             + originFaults + [profileFault].compactMap(\.self)
         chain = Chain.make(configuration, allowedOrigins: origins, runtime: client.runtime)
+        runtime = client.runtime
+        runsOtherCode =
+            !configuration.interceptors.isEmpty || configuration.authenticationProvider != nil
+            || configuration.proxyAuthenticationProvider != nil
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(
