@@ -20,6 +20,20 @@ public protocol Transport: Sendable {
     func send(_ request: ServiceRequest) async throws -> TransportResponse
 }
 
+/// A transport that ends an exchange when its call is cancelled from outside the task. For other transports the chain runs the exchange in
+/// a child task, which it cancels.
+package protocol CancellableTransport: Transport {
+    /// Whether the transport can end the exchange of this request at any moment. Otherwise ``Transport/send(_:)`` is called.
+    func canCancel(_ request: ServiceRequest) -> Bool
+
+    /// Sends a request. If the call is cancelled, also while the body is read, the exchange ends with ``CallCancelled``.
+    func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse
+}
+
+extension CancellableTransport {
+    package func canCancel(_ request: ServiceRequest) -> Bool { true }
+}
+
 /// The capabilities of a transport beyond the plain exchange. A table that requires a capability which its transport lacks is rejected
 /// before the first call.
 public struct TransportCapabilities: OptionSet, Sendable, Hashable {

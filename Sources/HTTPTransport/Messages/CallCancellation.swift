@@ -1,11 +1,24 @@
-/// Cancels one call from outside its task. Each call has one; it travels with the call's requests to the transport.
+/// Cancels one call from outside its task. Each call has one; it travels with the call's context to the transport.
 ///
 /// A Swift task can only be cancelled as a whole, and a call often runs in a task that has more to do.
 package final class CallCancellation: Sendable {
+    private struct Handler {
+        let number: Int
+        let act: @Sendable (CallCancelled) -> Void
+    }
+
     private struct State {
         var cause: CallCancelled?
-        var handlers: [Int: @Sendable () -> Void] = [:]
+        var isFinished = false
+        /// Most calls have one handler at a time: that of their transport. It needs no array.
+        var first: Handler?
+        var more: [Handler] = []
         var count = 0
+
+        mutating func takeHandlers() -> [Handler] {
+            defer { (first, more) = (nil, []) }
+            return ([first].compactMap(\.self) + more).sorted { $0.number < $1.number }
+        }
     }
 
     private let state = Locked(State())
@@ -15,38 +28,73 @@ package final class CallCancellation: Sendable {
     /// Why the call was cancelled; `nil` if it wasn't.
     package var cause: CallCancelled? { state.withLock { $0.cause } }
 
-    /// Cancels the call. Later calls of this method have no effect.
+    /// Whether the call has ended by itself.
+    package var isFinished: Bool { state.withLock { $0.isFinished } }
+
+    /// Cancels the call. It has no effect if the call is already cancelled, or finished.
     ///
-    /// - Returns: Whether the call was cancelled by this call of the method.
+    /// - Returns: Whether this call of the method cancelled the call.
     @discardableResult
     package func cancel(_ cause: CallCancelled) -> Bool {
-        let handlers: [@Sendable () -> Void]? = state.withLock { state in
-            guard state.cause == nil else { return nil }
+        let handlers: [Handler]? = state.withLock { state in
+            guard state.cause == nil, !state.isFinished else { return nil }
             state.cause = cause
-            defer { state.handlers = [:] }
-            return state.handlers.sorted { $0.key < $1.key }.map(\.value)
+            return state.takeHandlers()
         }
         guard let handlers else { return false }
-        for handler in handlers { handler() }
+        for handler in handlers { handler.act(cause) }
         return true
+    }
+
+    /// Marks the call as finished, unless it is cancelled: it can't be cancelled any more.
+    ///
+    /// - Returns: Why the call was cancelled; `nil` if it finished first.
+    package func finish() -> CallCancelled? {
+        // Handlers are released outside the lock, because they may own exchanges.
+        let (cause, first, more) = state.withLock { state -> (CallCancelled?, Handler?, [Handler]) in
+            if state.cause == nil { state.isFinished = true }
+            defer { (state.first, state.more) = (nil, []) }
+            return (state.cause, state.first, state.more)
+        }
+        _ = (first, more)
+        return cause
     }
 
     /// Calls a handler once when the call is cancelled; immediately if it already is.
     ///
     /// - Returns: The handler's number for ``remove(_:)``.
     package func onCancel(_ handler: @escaping @Sendable () -> Void) -> Int {
-        let (number, isCancelled) = state.withLock { state in
+        onCancel { _ in handler() }
+    }
+
+    /// Calls a handler with the cause once when the call is cancelled; immediately if it already is.
+    ///
+    /// - Returns: The handler's number for ``remove(_:)``.
+    package func onCancel(_ handler: @escaping @Sendable (CallCancelled) -> Void) -> Int {
+        let (number, cause) = state.withLock { state in
             state.count += 1
-            if state.cause == nil { state.handlers[state.count] = handler }
-            return (state.count, state.cause != nil)
+            if state.cause == nil, !state.isFinished {
+                let added = Handler(number: state.count, act: handler)
+                if state.first == nil { state.first = added } else { state.more.append(added) }
+            }
+            return (state.count, state.cause)
         }
-        if isCancelled { handler() }
+        if let cause { handler(cause) }
         return number
     }
 
     /// Forgets a handler.
     package func remove(_ number: Int) {
-        _ = state.withLock { $0.handlers.removeValue(forKey: number) }
+        let removed = state.withLock { state -> Handler? in
+            if let first = state.first, first.number == number {
+                state.first = nil
+                return first
+            }
+            guard let index = state.more.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.more.remove(at: index)
+        }
+        // Released outside the lock.
+        _ = removed
     }
 
     /// Throws ``CallCancelled`` if the call is cancelled.

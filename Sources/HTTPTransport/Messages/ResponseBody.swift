@@ -188,6 +188,54 @@ public struct ResponseBody: AsyncSequence, Sendable {
             })
     }
 
+    /// Returns the same body, observed while it is read.
+    ///
+    /// - Parameters:
+    ///   - check: Called before each piece; an error that it throws ends the body.
+    ///   - ended: Called when the body has ended, failed, or was cancelled or released; several times, and at least once.
+    package func observed(check: @escaping @Sendable () throws -> Void, ended: @escaping @Sendable () -> Void) -> ResponseBody {
+        guard case .source(let source) = storage else { return self }
+        @Sendable func passed(_ piece: Data?) throws -> Data? {
+            try check()
+            if piece == nil { ended() }
+            return piece
+        }
+        return ResponseBody(
+            expectedLength: expectedLength,
+            next: { wanted in
+                do {
+                    try check()
+                    return try passed(try await source.next(wanted))
+                } catch {
+                    // The check's error precedes that of a transfer which was cancelled.
+                    defer { ended() }
+                    try check()
+                    throw error
+                }
+            },
+            arrived: { wanted in
+                do {
+                    try check()
+                    guard case .piece(let piece) = try source.arrived(wanted) else { return .nothing }
+                    return .piece(try passed(piece))
+                } catch {
+                    defer { ended() }
+                    try check()
+                    throw error
+                }
+            },
+            cancel: {
+                ended()
+                source.cancel()
+            })
+    }
+
+    /// A function that cancels the body if something else still holds it; `nil` for a body in memory.
+    package var canceller: (@Sendable () -> Void)? {
+        guard case .source(let source) = storage else { return nil }
+        return { [weak source] in source?.cancel() }
+    }
+
     /// Returns an iterator over the pieces. A second iterator continues where the first one stopped.
     public func makeAsyncIterator() -> Iterator {
         Iterator(storage: storage)

@@ -35,6 +35,13 @@ struct Chain {
             }
         }
 
+        /// A stage whose calls can share the rest of the chain.
+        init<Link: SharingStage>(_ name: String, _ summary: String, sharing make: @escaping @Sendable (Setup) -> Link?) {
+            self.name = name
+            self.summary = summary
+            add = { setup, next in make(setup)?.stage(before: next) ?? next }
+        }
+
         private static func before(_ next: @escaping NextInterceptor, _ link: any Interceptor) -> NextInterceptor {
             { request, context in try await link.intercept(request, context: context, next: next) }
         }
@@ -65,11 +72,16 @@ struct Chain {
 
     /// Every stage, outermost first.
     static let stages: [Stage] = [
+        Stage(
+            "identifier", "Waits for the response of a running call with the same identifier, if the endpoint says so.",
+            sharing: Setup.identifier),
         Stage("interceptors", "The client's interceptors, which also log and prepare: once per call.", all: Setup.interceptors),
         Stage("preparation", "The call's own `prepare` closure: once per call.", Setup.preparation),
         Stage("idempotency key", "Gives the call its idempotency key: once per call.", Setup.idempotencyKey),
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", all: Setup.hopInterceptors),
+        Stage(
+            "coalescing", "Waits for the response of an identical request in flight, if the endpoint says so.", sharing: Setup.coalescing),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage("hedging", "Sends a second request when the first is slow, if the endpoint is hedged.", Setup.hedging),
         Stage("circuit breaker", "Refuses calls to an origin that keeps failing, by the circuit breaker policy.", Setup.circuitBreaker),
@@ -110,6 +122,10 @@ struct Chain {
 }
 
 extension Chain.Setup {
+    fileprivate static func identifier(_ setup: Self) -> IdentifierReuse? {
+        setup.hasAttributes ? IdentifierReuse(exchanges: setup.runtime.exchanges) : nil
+    }
+
     fileprivate static func interceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.call] ?? [] }
 
     fileprivate static func preparation(_ setup: Self) -> CallPreparation? { CallPreparation(boundary: setup.boundary) }
@@ -123,6 +139,10 @@ extension Chain.Setup {
     }
 
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
+
+    fileprivate static func coalescing(_ setup: Self) -> CoalescingStage? {
+        setup.hasAttributes ? CoalescingStage(exchanges: setup.runtime.exchanges) : nil
+    }
 
     fileprivate static func retry(_ setup: Self) -> Retry? {
         Retry(policy: setup.configuration.retry, clock: setup.runtime.clock, allowance: setup.retryAllowance)

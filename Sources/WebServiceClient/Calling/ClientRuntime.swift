@@ -3,13 +3,16 @@
 final class ClientRuntime: Sendable {
     /// The clock of all stages.
     let clock: CallClock
+    /// The calls that haven't ended.
+    let calls: LiveCalls
+    /// The exchanges that several calls share.
+    let exchanges: SharedExchanges
     /// What retries and hedges took from ``WebServiceClient/Configuration/retryBudget``.
     let retryAccount = RetryAccount()
     /// The circuits of circuit breakers.
     let circuits: CircuitRegistry
     /// The times of requests, for hedging.
     let latencies = LatencyRegistry()
-
     /// The active and the pending calls.
     let queue: CallQueue
     /// The rate limits.
@@ -17,8 +20,11 @@ final class ClientRuntime: Sendable {
 
     init(clock: CallClock = .current) {
         self.clock = clock
+        calls = LiveCalls(clock: clock)
+        exchanges = SharedExchanges(clock: clock)
         circuits = CircuitRegistry(clock: clock)
         queue = CallQueue(clock: clock)
         rateLimiter = RateLimiter(clock: clock)
+        calls.onShutdown { [queue] in _ = queue.close(with: $0) }
     }
 }

@@ -15,6 +15,10 @@ final class ClientState: Sendable {
     let levels: CommonLevels
     /// The chain from the first interceptor to the transport.
     let chain: Chain
+    /// The state that the chain's stages share.
+    let runtime: ClientRuntime
+    /// Whether code of the program takes part in each call, which may wait for anything: interceptors and authentication providers.
+    let runsOtherCode: Bool
     /// The service root, split; `nil` when it has placeholders.
     let root: ServiceRoot?
     /// The service root when it has placeholders.
@@ -59,6 +63,10 @@ final class ClientState: Sendable {
             + originFaults + [profileFault].compactMap(\.self)
             + Self.origins(configuration.tracing?.origins ?? [], of: "Configuration.tracing").faults
         chain = Chain(configuration, allowedOrigins: origins, runtime: client.runtime)
+        runtime = client.runtime
+        runsOtherCode =
+            !configuration.interceptors.isEmpty || configuration.authenticationProvider != nil
+            || configuration.proxyAuthenticationProvider != nil
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(

@@ -18,6 +18,7 @@ struct Dispatcher: Sendable {
 
     /// The result of the chain, before the response's body is read.
     struct Exchange: Sendable {
+        let record: CallRecord
         /// The last request sent: prepared and redirected, but without what authentication adds.
         let request: ServiceRequest
         let response: TransportResponse
@@ -55,16 +56,21 @@ struct Dispatcher: Sendable {
     /// Sends a bound request, reads and judges the response, and decodes the value.
     @inline(__always)
     private func received<Value: Decodable>(_ bound: BoundRequest) async throws -> (value: Value, response: TransportResponse) {
-        var reader = ResponseReader(endpoint: endpoint, exchange: try await send(bound))
+        let (record, place) = try begin(bound)
+        defer { end(record, place) }
+        var reader = ResponseReader(endpoint: endpoint, exchange: try await send(bound, record))
         do {
             let body = try await read(&reader)
             try await reader.judge(body, takesEmpty: ResultKind.takesEmpty(Value.self))
             try checkCancellation()
             let value = try reader.decode(Value.self, from: body)
             try checkCancellation()
+            // From here on the call can't be cancelled any more.
+            if let cause = record.cancellation.finish() { throw cause }
             return (value, reader.exchange.response)
         } catch {
             // Cancellation takes precedence over any other error.
+            if let cause = record.cancellation.finish() { throw reader.ended(by: cause, error) }
             try checkCancellation()
             throw error
         }
@@ -77,9 +83,10 @@ struct Dispatcher: Sendable {
         do {
             return try await reader.body()
         } catch let failure as ServiceError {
-            guard let handler = endpoint.settings.errorHandler else { throw failure }
+            guard let handler = endpoint.settings.errorHandler, reader.exchange.record.cancellation.cause == nil else { throw failure }
             reader = ResponseReader(
-                endpoint: endpoint, exchange: try await judge(failure, with: handler, request: reader.exchange.request))
+                endpoint: endpoint,
+                exchange: try await judge(failure, with: handler, request: reader.exchange.request, reader.exchange.record))
             return Data()
         }
     }
@@ -92,6 +99,10 @@ struct Dispatcher: Sendable {
         var origin: Origin?
         var isForeign = false
         var cacheIdentifier: String?
+        /// The identifier of the endpoint's template.
+        var identifier: CallIdentifier?
+        /// Whether the caller reads the body as a stream.
+        var isStream = false
     }
 
     /// Binds a call to a path below the service root.
@@ -101,7 +112,8 @@ struct Dispatcher: Sendable {
         let binder = RequestBinder(endpoint, arguments, target: target)
         do {
             let (request, origin) = try binder.request(root: state.root)
-            return BoundRequest(request: request, origin: origin, cacheIdentifier: try binder.cacheIdentifier())
+            return BoundRequest(
+                request: request, origin: origin, cacheIdentifier: try binder.cacheIdentifier(), identifier: try binder.identifier())
         } catch {
             throw wrap(error, stage: .binding, request: nil, secrets: binder.secrets)
         }
@@ -123,37 +135,83 @@ struct Dispatcher: Sendable {
             }
             let request = try binder.request(absolute: url, isForeign: isForeign)
             return BoundRequest(
-                request: request, origin: service, isForeign: isForeign, cacheIdentifier: try binder.cacheIdentifier())
+                request: request, origin: service, isForeign: isForeign, cacheIdentifier: try binder.cacheIdentifier(),
+                identifier: try binder.identifier())
         } catch {
             throw wrap(error, stage: .binding, request: nil, secrets: binder.secrets)
         }
     }
 
+    /// Begins a call: from here on it is listed, and can be cancelled.
+    ///
+    /// - Returns: The call's record and its place in the list; a dry run isn't listed.
+    @inline(__always)
+    private func begin(_ bound: BoundRequest) throws -> (CallRecord, LiveCalls.Place?) {
+        let attributes = attributes
+        let run = CallRun.current.flatMap { $0.client == state.client ? $0 : nil }
+        let record = CallRecord(
+            identity: endpoint.identity, attributes: attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
+            cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
+            outside: bound.isForeign ? bound.request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil, success: endpoint.success,
+            identifier: attributes.isEmpty ? bound.identifier : try identifier(bound, attributes), isStream: bound.isStream,
+            bodyLimit: endpoint.bodyLimit, progress: run?.progress)
+        if DryRun.current?.catches(state.client) == true { return (record, nil) }
+        do {
+            let place = try state.runtime.calls.begin(record, started: started)
+            run?.attach(record)
+            return (record, place)
+        } catch {
+            throw wrap(error, stage: .chain, request: bound.request)
+        }
+    }
+
+    private func end(_ record: CallRecord, _ place: LiveCalls.Place?) {
+        if let place { state.runtime.calls.end(place) }
+    }
+
+    /// The identifier of the call's attributes, or else of the endpoint's template.
+    private func identifier(_ bound: BoundRequest, _ attributes: EndpointAttributes) throws -> CallIdentifier? {
+        guard let own = attributes[CallIdentifier.self] else { return bound.identifier }
+        guard !own.text.isEmpty else {
+            throw wrap(
+                InvalidRequest(message: "The call's identifier is empty: give the attribute CallIdentifier a text."), stage: .binding,
+                request: bound.request)
+        }
+        return own
+    }
+
     /// Sends a request through the chain.
     @inline(__always)
-    func send(_ bound: BoundRequest) async throws -> Exchange {
+    private func send(_ bound: BoundRequest, _ record: CallRecord) async throws -> Exchange {
         var request = bound.request
         if let timeout = options.timeout { request.timeouts.total = timeout }
         if let total = request.timeouts.total { request.end = started.advanced(by: total) }
-        var context = CallContext(
-            CallRecord(
-                identity: endpoint.identity, attributes: attributes, serviceOrigin: bound.origin,
-                isForeign: bound.isForeign, cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
-                outside: bound.isForeign ? request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil, success: endpoint.success))
+        var context = CallContext(record)
         context.prepare = options.prepare
         do {
             try checkCancellation()
+            try record.cancellation.check()
             let response = try await response(to: request, &context)
-            let end = context.record.end
-            return Exchange(request: end.request ?? request, response: response, askedWait: end.askedWait)
+            let end = record.end
+            return Exchange(record: record, request: end.request ?? request, response: response, askedWait: end.askedWait)
         } catch {
-            let last = context.record.exchange
+            let last = record.exchange
             request = last?.request ?? request
+            // A call that is cancelled now can't fail in another way any more, and the error handler isn't asked.
+            let cause = record.cancellation.cause
             let wrapped = wrap(
-                error, stage: .chain, request: request, answer: last?.answer, askedWait: context.record.end.askedWait,
-                isByProvider: context.record.hasProviderFailed)
-            guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
-            return try await judge(failure, with: handler, request: request)
+                cause ?? error, stage: .chain, request: request, answer: last?.answer, askedWait: record.end.askedWait,
+                isByProvider: record.hasProviderFailed)
+            guard cause == nil, let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else {
+                _ = record.cancellation.finish()
+                throw wrapped
+            }
+            do {
+                return try await judge(failure, with: handler, request: request, record)
+            } catch {
+                guard let cause = record.cancellation.finish() else { throw error }
+                throw wrap(cause, stage: .chain, request: request, answer: last?.answer)
+            }
         }
     }
 
@@ -169,16 +227,29 @@ struct Dispatcher: Sendable {
     @inline(__always)
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         let dryRun = DryRun.current
-        let chain = context.attributes.isEmpty ? state.chain.plain : state.chain.full
-        if dryRun == nil, CallAttributes.current == nil { return try await chain(request, context) }
+        if dryRun == nil, CallAttributes.current == nil, CallRun.current == nil { return try await chain(request, context) }
         if let dryRun, dryRun.catches(state.client) { context.dryRun = dryRun }
         return try await DryRun.$current.withValue(nil) { [context] in
-            try await CallAttributes.$current.withValue(nil) { try await chain(request, context) }
+            try await CallAttributes.$current.withValue(nil) {
+                try await CallRun.$current.withValue(nil) { try await chain(request, context) }
+            }
         }
     }
 
+    /// Runs the chain. If the call has a total deadline and code of the program takes part, which may wait for anything, the chain runs in
+    /// a task that ends at the deadline. Otherwise each stage and the transport keep it.
+    @inline(__always)
+    private func chain(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        let chain = context.attributes.isEmpty && context.record.identifier == nil ? state.chain.plain : state.chain.full
+        guard let end = request.end, context.prepare != nil || state.runsOtherCode else { return try await chain(request, context) }
+        let deadline = ChildWork.Deadline(instant: end, clock: state.runtime.clock) { ChildWork.timedOut(request) }
+        return try await ChildWork.run(unless: context.record.cancellation, until: deadline) { try await chain(request, context) }
+    }
+
     /// Asks the error handler about an exchange without a response.
-    private func judge(_ failure: ServiceError, with handler: any ErrorHandler, request: ServiceRequest) async throws -> Exchange {
+    private func judge(
+        _ failure: ServiceError, with handler: any ErrorHandler, request: ServiceRequest, _ record: CallRecord
+    ) async throws -> Exchange {
         let outcome = CallOutcome(
             call: endpoint.identity, request: request, result: .failure(failure.cause ?? failure), isSuccess: false)
         switch await handler.verdict(on: outcome) {
@@ -192,7 +263,8 @@ struct Dispatcher: Sendable {
             refused.errorBody = (cause as? any ErrorBodyCarrier)?.anyBody
             throw refused
         case .accept:
-            return Exchange(request: request, response: TransportResponse(status: 0, url: request.url), isAcceptedFailure: true)
+            return Exchange(
+                record: record, request: request, response: TransportResponse(status: 0, url: request.url), isAcceptedFailure: true)
         }
     }
 
@@ -221,6 +293,7 @@ extension Dispatcher {
     /// of its body are read to judge it.
     func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
         var bound = bound
+        bound.isStream = true
         // The caller receives the bytes unparsed, so any media type is acceptable.
         if !endpoint.hasOwnAccept { bound.request.headers[.accept] = "*/*" }
         let (response, reader) = try await streamWithReader(to: bound)
@@ -233,13 +306,38 @@ extension Dispatcher {
     func streamWithReader(
         to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit
     ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
-        let exchange = try await send(bound)
+        var bound = bound
+        bound.isStream = true
+        let (record, place) = try begin(bound)
+        // The call ends with its body, or when the body is released.
+        let hasEnded = Locked(false)
+        let end: @Sendable () -> Void = {
+            let isFirst = hasEnded.withLock { hasEnded in
+                defer { hasEnded = true }
+                return !hasEnded
+            }
+            guard isFirst else { return }
+            _ = record.cancellation.finish()
+            self.end(record, place)
+        }
+        let exchange: Exchange
+        do {
+            exchange = try await send(bound, record)
+        } catch {
+            end()
+            throw error
+        }
         let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
         let body: ResponseBody
         do {
-            body = try await reader.judgedStream(failuresUpTo: limit)
+            let judged = try await reader.judgedStream(failuresUpTo: limit)
             try checkCancellation()
+            try record.cancellation.check()
+            body = judged.observed(check: { try record.cancellation.check() }, ended: end)
+            if body.data != nil { end() }
         } catch {
+            end()
+            if let cause = record.cancellation.cause { throw reader.ended(by: cause, error) }
             try checkCancellation()
             throw error
         }

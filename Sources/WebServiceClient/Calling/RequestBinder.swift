@@ -220,6 +220,17 @@ extension RequestBinder {
         return try text(template, in: "the cache identifier") { value, _ in value }
     }
 
+    /// The identifier by which the call is found, shared or replaced.
+    ///
+    /// - Throws: ``ArgumentError`` for a `nil` argument: two calls with it would have the same identifier, or none.
+    func identifier() throws -> CallIdentifier? {
+        guard let (template, policy) = plan.identifier.map({ ($0.template, $0.policy) }) else { return nil }
+        let place = "the call's identifier"
+        if let text = try text(template, in: place, encode: { value, _ in value }) { return CallIdentifier(text, policy) }
+        let position = template.arguments.first { position in arguments[position].map { ResultKind.isNil($0) } ?? true } ?? 0
+        throw error(position, place, "it is nil: use a value, or leave the argument out of .identifier(_:_:).")
+    }
+
     func check(_ value: String, _ position: Int, _ place: String) throws -> String {
         if let fault = URLEncoding.headerFault(in: value) { throw error(position, place, "\(fault).") }
         return value

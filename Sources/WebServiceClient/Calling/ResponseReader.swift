@@ -223,6 +223,7 @@ struct ResponseReader: Sendable {
     ///   - beginning: The first bytes of the body.
     ///   - isAll: Whether `beginning` is the complete body.
     func failure<Value: Decodable>(of error: any Error, reading type: Value.Type, from beginning: Data, isAll: Bool) -> any Error {
+        if let cause = exchange.record.cancellation.cause { return broken(cause) }
         if Task.isCancelled { return CancellationError() }
         if error is ServiceError { return error }
         do {
@@ -232,6 +233,13 @@ struct ResponseReader: Sendable {
             if isAll || MarkupPage(beginning) != nil || (error as? ServiceError)?.kind == .format { return error }
         }
         return unreadable(beginning, as: type, error)
+    }
+
+    /// The error of a call that was cancelled after the head of its response had arrived.
+    ///
+    /// - Parameter error: The error that the call would have otherwise, whose stage is known.
+    func ended(by cause: CallCancelled, _ error: any Error) -> any Error {
+        wrap(cause, stage: (error as? ServiceError)?.stage ?? .body, body: Data())
     }
 
     /// - Parameter body: The bytes received before the error.

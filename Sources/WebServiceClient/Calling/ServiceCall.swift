@@ -124,6 +124,11 @@ public struct ServiceCall: Sendable {
         }
     }
 
+    /// Names the call, so that the program can find, share or replace it while it runs: see ``EndpointDescriptor/identifier(_:_:)``.
+    public func identifier(_ template: String, _ policy: CallIdentifier.Policy = .replace) -> ServiceCall {
+        describing { $0.identifier(template, policy) }
+    }
+
     /// Sets the statuses that count as success.
     public func accepting(_ statuses: StatusSet) -> ServiceCall {
         describing { $0.accepting(statuses) }

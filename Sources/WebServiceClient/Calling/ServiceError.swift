@@ -132,6 +132,9 @@ extension ServiceError {
         public static let queue = Self(rawValue: "queue")
         /// A rate limit would delay the call for too long; the cause is ``RateLimitError``.
         public static let rateLimit = Self(rawValue: "rateLimit")
+        /// The call was cancelled by its handle, its client or another call; the cause is ``CallCancelled``. If the calling task is
+        /// cancelled, the call throws `CancellationError` instead.
+        public static let cancelled = Self(rawValue: "cancelled")
     }
 }
 
@@ -206,6 +209,7 @@ struct ErrorWrapper {
     func wrap(_ error: any Error, stage: ServiceError.Stage) -> any Error {
         switch error {
         case is DryRun.Stop: return error
+        case let error as CallCancelled: return cancelled(error, stage: stage)
         case is CancellationError where Task.isCancelled: return error
         default: break
         }
@@ -214,6 +218,14 @@ struct ErrorWrapper {
         var result = ServiceError(
             call: call, stage: precise, kind: kind, message: message(of: error, stage: stage), request: request.map(RequestSummary.init),
             response: response, cause: (error as? RequestBodyError)?.underlying ?? error)
+        result.hide(secrets)
+        return result
+    }
+
+    private func cancelled(_ cause: CallCancelled, stage: ServiceError.Stage) -> ServiceError {
+        var result = ServiceError(
+            call: call, stage: stage, kind: .cancelled, message: cause.description, request: request.map(RequestSummary.init),
+            response: response, cause: cause)
         result.hide(secrets)
         return result
     }
@@ -280,11 +292,12 @@ extension RequestBody {
 extension ServiceError {
     /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`, 8
     /// `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`, 16
-    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`; 0 for the kinds that other modules add.
+    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`, 20 `cancelled`; 0 for the kinds that other modules add.
     public var errorCode: Int {
         let kinds: [Kind] = [
             .table, .unknownEndpoint, .argument, .encoding, .request, .interceptor, .redirect, .authentication, .transport, .timeout,
             .bodyTooLarge, .status, .refused, .emptyBody, .format, .decoding, .circuitOpen, .queue, .rateLimit,
+            .cancelled,
         ]
         return (kinds.firstIndex(of: kind) ?? -1) + 1
     }

@@ -17,6 +17,14 @@ package final class CallRecord: Sendable {
     let hasURLBuilder: Bool
     /// The statuses that the endpoint accepts.
     let success: StatusSet
+    /// The name by which the program finds, shares or replaces the call; `nil` if it has none.
+    let identifier: CallIdentifier?
+    /// Whether the caller reads the response's body as a stream.
+    let isStream: Bool
+    /// The maximum number of bytes of the response's body that are read into memory.
+    let bodyLimit: Int
+    /// Receives the progress of the call's transfers; `nil` if nothing observes it.
+    let progress: CallProgress?
 
     /// A request on its way to the transport, without what authentication adds, and its answer.
     struct Exchange: Sendable {
@@ -71,6 +79,8 @@ package final class CallRecord: Sendable {
         var number = 0
         /// The number of ``exchange``.
         var current = 0
+        /// The record of the shared exchange that the call waits for.
+        var shared: CallRecord?
         /// Whether the authentication provider threw an error after the last exchange began.
         var hasProviderFailed = false
         /// The span of each exchange that carried one, at most the first hundred.
@@ -81,7 +91,8 @@ package final class CallRecord: Sendable {
 
     init(
         identity: CallIdentity, attributes: EndpointAttributes, serviceOrigin: Origin?, isForeign: Bool, cacheIdentifier: String?,
-        diagnostics: Diagnostics, outside: ServiceRequest? = nil, hasURLBuilder: Bool = false, success: StatusSet = .success
+        diagnostics: Diagnostics, outside: ServiceRequest? = nil, hasURLBuilder: Bool = false, success: StatusSet = .success,
+        identifier: CallIdentifier? = nil, isStream: Bool = false, bodyLimit: Int = .max, progress: CallProgress? = nil
     ) {
         self.identity = identity
         self.attributes = attributes
@@ -92,29 +103,57 @@ package final class CallRecord: Sendable {
         self.outside = outside
         self.hasURLBuilder = hasURLBuilder
         self.success = success
+        self.identifier = identifier
+        self.isStream = isStream
+        self.bodyLimit = bodyLimit
+        self.progress = progress
+    }
+
+    /// Creates the record of an exchange that calls like this one share. Cancelling this call doesn't cancel it.
+    func shared(_ progress: CallProgress) -> CallRecord {
+        let record = CallRecord(
+            identity: identity, attributes: attributes, serviceOrigin: serviceOrigin, isForeign: isForeign,
+            cacheIdentifier: cacheIdentifier, diagnostics: diagnostics, outside: outside, hasURLBuilder: hasURLBuilder,
+            success: success, bodyLimit: bodyLimit, progress: progress)
+        record.state.withLock { [repeats, redirects] in ($0.repeats, $0.redirects) = (repeats, redirects) }
+        return record
+    }
+
+    /// Refers to a shared exchange, whose progress is also that of this call.
+    func joins(_ record: CallRecord) {
+        state.withLock { $0.shared = record }
+    }
+
+    /// The record that knows the call's progress.
+    private func read<Value>(_ value: (borrowing State) -> Value) -> Value {
+        guard let shared = state.withLock({ $0.shared }) else { return state.withLock { value($0) } }
+        return shared.read(value)
     }
 
     /// The number of repeats after failures.
-    package var repeats: Int { state.withLock { $0.repeats } }
+    package var repeats: Int { read { $0.repeats } }
 
     /// The number of redirects followed, in all attempts together.
-    package var redirects: Int { state.withLock { $0.redirects } }
+    package var redirects: Int {
+        // A shared exchange may be one hop of this call, or the whole of it.
+        max(state.withLock { $0.redirects }, read { $0.redirects })
+    }
 
     /// The last request on its way to the transport; `nil` before the first.
-    var request: ServiceRequest? { state.withLock { $0.exchange?.request } }
+    var request: ServiceRequest? { read { $0.exchange?.request } }
 
     /// The last request with its answer.
-    var exchange: Exchange? { state.withLock { $0.exchange } }
+    var exchange: Exchange? { read { $0.exchange } }
 
     /// Whether the authentication provider's error ended the failed call.
-    var hasProviderFailed: Bool { state.withLock { $0.hasProviderFailed } }
+    var hasProviderFailed: Bool { read { $0.hasProviderFailed } }
 
     func noteProviderFailure() {
         state.withLock { $0.hasProviderFailed = true }
     }
 
     /// The waits of the call so far, at most the first hundred.
-    package var waits: [Wait] { state.withLock { $0.waits } }
+    package var waits: [Wait] { read { $0.waits } }
 
     package func noteWait(_ wait: Wait) {
         state.withLock { if $0.waits.count < 100 { $0.waits.append(wait) } }
@@ -183,6 +222,7 @@ package final class CallRecord: Sendable {
         state.withLock { state in
             state.number += 1
             state.hasProviderFailed = false
+            state.shared = nil
             if isHedge {
                 state.hedge = (state.number, Exchange(request: request))
             } else {

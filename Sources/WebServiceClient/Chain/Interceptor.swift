@@ -67,6 +67,13 @@ public struct CallContext: Sendable {
     init(_ record: CallRecord) {
         self.record = record
     }
+
+    /// The context of an exchange that this call and others share.
+    func shared(_ record: CallRecord) -> CallContext {
+        var context = CallContext(record)
+        (context.attempt, context.hop, context.prepare) = (attempt, hop, prepare)
+        return context
+    }
 }
 
 /// The stage that runs the call's own `prepare`, after the client's interceptors, so the call can override them. After this stage, errors

@@ -3,6 +3,13 @@
 /// It rejects header names that aren't tokens and control characters in values from any stage, because engines may not check them.
 struct TransportStage: Sendable {
     let transport: any Transport
+    /// The same transport if it can end exchanges when their calls are cancelled.
+    private let cancellable: (any CancellableTransport)?
+
+    init(transport: any Transport) {
+        self.transport = transport
+        cancellable = transport as? any CancellableTransport
+    }
 
     @inline(__always)
     func send(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
@@ -21,9 +28,29 @@ struct TransportStage: Sendable {
         // `DryRun.current`: an interceptor may make a dry run of its own call's `next`.
         if let dryRun = context.dryRun ?? DryRun.current { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
-        var response = try await transport.send(request)
+        if let progress = context.record.progress { return try await answered(progress.observing(request), context) }
+        return try await answered(request, context)
+    }
+
+    @inline(__always)
+    private func answered(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        let cancellation = context.record.cancellation
+        var response =
+            if let cancellable, cancellable.canCancel(request) {
+                try await cancellable.send(request, cancellation: cancellation)
+            } else {
+                try await cancelled(with: cancellation, request)
+            }
         if let secrets = request.secrets { response.secrets = secrets }
         context.record.isAnswered(by: response, exchange: context.exchange)
+        return response
+    }
+
+    /// Sends a request over a transport that only ends an exchange when its task is cancelled.
+    private func cancelled(with cancellation: CallCancellation, _ request: ServiceRequest) async throws -> TransportResponse {
+        let response = try await ChildWork.run(unless: cancellation) { try await transport.send(request) }
+        // The record forgets the handler when the call ends.
+        if let cancel = response.body.canceller { _ = cancellation.onCancel(cancel) }
         return response
     }
 

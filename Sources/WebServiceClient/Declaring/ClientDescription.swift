@@ -45,6 +45,8 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var root: String?
         /// The template of the cached response's identifier, as declared.
         public var cacheIdentifier: String?
+        /// The template of the call's identifier, as declared, with its policy: `order/%%id%% (reuse)`.
+        public var identifier: String?
         /// The required capabilities of the transport.
         public var requires: [String]
         /// The attributes, by type and content.
@@ -97,6 +99,7 @@ extension ClientDescription.Endpoint {
         success = settings.statuses?.description ?? settings.moreStatuses.map { "+ \($0)" }
         root = descriptor.root.isEmpty ? nil : descriptor.root.joined(separator: ".")
         cacheIdentifier = descriptor.cacheIdentifier.map(SecretMask.text(ofURL:))
+        identifier = descriptor.identifier.map { SecretMask.text(ofURL: $0.description) }
         requires = settings.requiredCapabilities.descriptions
         attributes = settings.attributes.all.map { ValueText.text(of: $0) }
     }

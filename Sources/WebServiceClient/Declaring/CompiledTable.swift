@@ -110,7 +110,7 @@ enum ReservedKeys {
     /// The names of methods and properties, and the labels they are called with.
     private static let members: Set<String> = [
         "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "http", "dynamic", "dryRun(_:)", "dryRun(isolation:_:)",
-        "verify()", "verify(_:)", "circuits", "queue",
+        "verify()", "verify(_:)", "circuits", "queue", "calls", "call(identifier:)", "cancelAll(reason:)", "shutdown(within:)",
     ]
 
     /// Returns the fault of a reserved key.
@@ -214,6 +214,8 @@ struct EndpointPlan: Sendable {
     var body: Int?
     /// The identifier by which the call's cached response is found and removed.
     var cacheIdentifier: Template?
+    /// The identifier by which the call is found, shared or replaced.
+    var identifier: (template: Template, policy: CallIdentifier.Policy)?
     /// The wire names that lead to the value inside the payload.
     var payloadRoot: [String] = []
     /// The descriptor's own settings.

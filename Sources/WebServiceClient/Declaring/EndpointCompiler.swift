@@ -23,6 +23,7 @@ struct EndpointCompiler {
         compiler.compileCommonHeaders(headers)
         compiler.compileHeaders()
         compiler.compileCacheIdentifier()
+        compiler.compileIdentifier()
         compiler.compileBody()
         compiler.checkSettings()
         return (compiler.plan, compiler.faults)
@@ -176,6 +177,14 @@ extension EndpointCompiler {
             add(.badTemplate, "the cache identifier is empty", "give it a text such as \"orders/%%0%%\", or remove it")
         }
         plan.cacheIdentifier = template(identifier, in: "the cache identifier")
+    }
+
+    mutating func compileIdentifier() {
+        guard let identifier = descriptor.identifier else { return }
+        if identifier.text.isEmpty {
+            add(.badTemplate, "the call's identifier is empty", "give it a text such as \"orders/%%0%%\", or remove it")
+        }
+        plan.identifier = (template(identifier.text, in: "the call's identifier"), identifier.policy)
     }
 
     mutating func compileBody() {

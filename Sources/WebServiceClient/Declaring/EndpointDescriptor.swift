@@ -58,6 +58,8 @@ public struct EndpointDescriptor: Sendable {
     /// The wire names that lead to the value inside the payload.
     var root: [String] = []
     var cacheIdentifier: String?
+    /// The template of the call's identifier.
+    var identifier: CallIdentifier?
     var ignored: Set<String> = []
     var settings = EndpointSettings()
 
@@ -130,7 +132,8 @@ extension EndpointDescriptor: CustomStringConvertible, CustomDebugStringConverti
             self,
             children: [
                 "method": method, "route": SecretMask.text(ofURL: route.text), "query": query, "headers": headers, "body": body,
-                "root": root, "cacheIdentifier": cacheIdentifier.map(SecretMask.text(ofURL:)) ?? "nil", "ignored": ignored.sorted(),
+                "root": root, "cacheIdentifier": cacheIdentifier.map(SecretMask.text(ofURL:)) ?? "nil",
+                "identifier": identifier.map { SecretMask.text(ofURL: $0.description) } ?? "nil", "ignored": ignored.sorted(),
                 "statuses": settings.statuses?.description ?? "nil", "attributes": settings.attributes,
             ])
     }
@@ -147,7 +150,9 @@ extension EndpointDescriptor {
     /// Returns whether another descriptor is the same except for its settings, which can't be compared.
     func differsOnlyInSettings(from other: EndpointDescriptor) -> Bool {
         method == other.method && route == other.route && headers == other.headers && query == other.query && body == other.body
-            && allowsBody == other.allowsBody && root == other.root && cacheIdentifier == other.cacheIdentifier && ignored == other.ignored
+            && allowsBody == other.allowsBody && root == other.root && cacheIdentifier == other.cacheIdentifier
+            && identifier == other.identifier
+            && ignored == other.ignored
     }
 
     // MARK: Request
@@ -283,6 +288,26 @@ extension EndpointDescriptor {
     /// Arguments are inserted unchanged: with `"%%0%%/%%1%%"`, `a/b` and `c` have the same identifier as `a` and `b/c`.
     public func cacheIdentifier(_ template: String) -> EndpointDescriptor {
         with { $0.cacheIdentifier = template }
+    }
+
+    /// Names the call, as a template: `"order/%%0%%"`. The program finds a running call by its identifier with
+    /// ``WebServiceClient/WebServiceClient/call(identifier:)``, and the policy says what happens to a later call with the same one.
+    ///
+    ///     "search(text:)": .get("/search").query("q", .argument(0)).identifier("search")     // a new search cancels the last one
+    ///     "order(id:)": .get("/orders/%%id%%").identifier("order/%%id%%", .reuse)            // one request for all callers
+    ///
+    /// Arguments are inserted unchanged; a call with a `nil` argument is an error. See ``CallIdentifier``.
+    public func identifier(_ template: String, _ policy: CallIdentifier.Policy = .replace) -> EndpointDescriptor {
+        with { $0.identifier = CallIdentifier(template, policy) }
+    }
+
+    /// Lets identical calls share one exchange while it is in flight: GET or HEAD without a body, with the same URL, header fields, trust
+    /// and deadlines. Each caller decodes the response for itself, has its own total deadline, and can be cancelled alone; the exchange
+    /// ends early when no caller waits for it any more.
+    ///
+    /// The response's body is read into memory, up to the call's body limit. Calls that read a stream have an exchange of their own.
+    public func coalesced() -> EndpointDescriptor {
+        attribute(Coalescing())
     }
 
     /// Sets the deadlines, overriding the deadlines of the class and the client.

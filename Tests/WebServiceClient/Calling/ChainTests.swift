@@ -29,8 +29,8 @@ import WebServiceTesting
     @Test func `the stages have the order of the design`() {
         #expect(
             Chain.stages.map(\.name) == [
-                "interceptors", "preparation", "idempotency key", "redirects", "hop interceptors", "retry", "attempt interceptors",
-                "record", "authentication",
+                "identifier", "interceptors", "preparation", "idempotency key", "redirects", "hop interceptors", "coalescing", "retry",
+                "hedging", "circuit breaker", "attempt interceptors", "tracing", "rate limit", "queue", "record", "authentication",
             ])
         #expect(Set(Chain.stages.map(\.name)).count == Chain.stages.count)
     }

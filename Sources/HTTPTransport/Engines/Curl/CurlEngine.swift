@@ -170,6 +170,7 @@ final class CurlEngine: Sendable {
             "curl-transport",
             { context in
                 guard let context else { return }
+                TransportThread.mark()
                 Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run()
             }, context)
         guard !isStarted else { return }

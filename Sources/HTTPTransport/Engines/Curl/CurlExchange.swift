@@ -156,8 +156,11 @@ extension CurlExchange {
 extension CurlExchange {
     /// Returns the response that begins with a head.
     ///
+    /// - Parameter released: Called when the body has been released or cancelled.
     /// - Throws: ``TransportError`` with `unreadableResponse` if the head contradicts itself.
-    func response(to request: ServiceRequest, _ head: CurlHead) throws -> TransportResponse {
+    func response(
+        to request: ServiceRequest, _ head: CurlHead, released: (@Sendable () -> Void)? = nil
+    ) throws -> TransportResponse {
         let (status, version, headers) = head.parsed()
         guard status >= 100 else {
             let fault = TransportError(
@@ -183,7 +186,10 @@ extension CurlExchange {
                 if case .piece(let piece) = arrival { meter?.passed(piece) }
                 return arrival
             },
-            cancel: { self.drop(isDecoded: decoded != nil) })
+            cancel: {
+                released?()
+                self.drop(isDecoded: decoded != nil)
+            })
         let report = ExchangeReport(
             informational: head.parsedInformational(), metrics: { self.state.withLock { $0.metrics }.value },
             trailers: {

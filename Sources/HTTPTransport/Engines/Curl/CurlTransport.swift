@@ -26,7 +26,7 @@ public import Foundation
 ///
 /// One thread, with all signals blocked, runs all exchanges of a transport. On Linux, a request that finds this thread asleep is sent on
 /// the caller's thread. Child processes don't inherit the connections.
-public final class CurlTransport: Transport {
+public final class CurlTransport: CancellableTransport {
     /// The transport shared by the whole process; `nil` if libcurl can't be used: ``CurlLibrary/open()`` throws the reason.
     public static var shared: CurlTransport? { try? attempt.get() }
     /// The result of creating it.
@@ -93,6 +93,20 @@ public final class CurlTransport: Transport {
         let exchange = try exchange(for: request)
         let head = try await exchange.head()
         return try exchange.response(to: request, head)
+    }
+
+    package func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
+        try Task.checkCancellation()
+        let exchange = try exchange(for: request)
+        let number = cancellation.onCancel { exchange.abandon($0) }
+        do {
+            let head = try await exchange.head()
+            // The body removes the handler when it is read or released.
+            return try exchange.response(to: request, head) { cancellation.remove(number) }
+        } catch {
+            cancellation.remove(number)
+            throw error
+        }
     }
 
     /// Creates the exchange for a request.

@@ -159,6 +159,7 @@ final class DelegateQueue: OperationQueue, @unchecked Sendable {
     override init() {
         super.init()
         maxConcurrentOperationCount = 1
+        TransportThread.mark(events)
         underlyingQueue = events
     }
 }

@@ -42,7 +42,7 @@ import FoundationNetworking
 /// * Proxies are those in the environment (`http_proxy`, `https_proxy`, `no_proxy`). `Proxy-Authorization` is rejected over https
 ///   (`unsupported`); over http it is sent to the peer, which is the server if there is no proxy.
 /// * The environment variable `URLSessionDebugLibcurl` prints every header, including secrets.
-public final class URLSessionTransport: Transport {
+public final class URLSessionTransport: CancellableTransport {
     /// The default transport of clients on Apple platforms, and of those without a usable libcurl: one session for all, because connections
     /// are kept per session.
     public static let shared = URLSessionTransport()
@@ -96,13 +96,31 @@ public final class URLSessionTransport: Transport {
         return try await send(request, over: try session(for: request))
     }
 
+    /// Bodies that are written to a file first may stall before there is an exchange to end.
+    package func canCancel(_ request: ServiceRequest) -> Bool {
+        guard let body = request.body else { return true }
+        return body.data != nil || body.file != nil
+    }
+
+    package func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
+        try Task.checkCancellation()
+        try request.checkTrust(capabilities)
+        try request.timeouts.check(capabilities)
+        return try await send(request, over: try session(for: request), cancellation: cancellation)
+    }
+
     /// Sends a request that has passed all checks.
-    func send(_ request: ServiceRequest, over session: TrustedSession) async throws -> TransportResponse {
+    func send(
+        _ request: ServiceRequest, over session: TrustedSession, cancellation: CallCancellation? = nil
+    ) async throws -> TransportResponse {
         let deadlines = ExchangeDeadlines(request, start: .now)
         let outgoing = try URLSessionRequest(request)
         let upload = try await prepare(outgoing, deadlines: deadlines)
         let exchange = URLSessionExchange(
             request, host: outgoing.host, upload: upload, deadlines: deadlines, bufferLimit: bufferLimit)
+        let number = cancellation?.onCancel { exchange.abandon($0) }
+        var isAnswered = false
+        defer { if !isAnswered, let number { cancellation?.remove(number) } }
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.begin(continuation, timers: timers) else { return }
@@ -119,7 +137,11 @@ public final class URLSessionTransport: Transport {
                 meter?.passed(piece)
                 return piece
             },
-            cancel: { exchange.drop() })
+            cancel: {
+                if let number { cancellation?.remove(number) }
+                exchange.drop()
+            })
+        isAnswered = true
         return TransportResponse(status: head.status, headers: head.headers, url: request.url, body: body)
     }
 }

@@ -183,7 +183,7 @@ struct Circuit: Sendable {
 
     /// The longest time, without `Retry-After`, that the circuit stays open this time.
     private var bound: Duration {
-        Backoff(base: policy.openDuration, cap: policy.longestOpenDuration, hasJitter: false).bound(afterFailures: openings)
+        Backoff(base: policy.openDuration, cap: policy.longestOpenDuration, jitter: .none).bound(afterFailures: openings)
     }
 
     /// The time until another call may be the probe. It equals the time for which the circuit was open, so an origin that never answers gets

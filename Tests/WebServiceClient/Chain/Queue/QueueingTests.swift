@@ -276,7 +276,7 @@ final class Jobs: WebServiceClient, @unchecked Sendable {
                 answersAtOnce: true,
                 respond: { TransportResponse(status: $0.url.path == "/jobs/1" ? 503 : 200, url: $0.url, body: Self.body()) })
             let client = Jobs.make(time, transport, QueueLimits(active: 1)) {
-                $0.retry = RetryPolicy(attempts: 2, backoff: Backoff(base: .milliseconds(1), hasJitter: false))
+                $0.retry = RetryPolicy(attempts: 2, backoff: Backoff(base: .milliseconds(1), jitter: .none))
             }
             async let failing = serviceError { try await client.job(1) }
             try await client.job(2)

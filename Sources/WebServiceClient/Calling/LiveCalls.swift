@@ -1,0 +1,249 @@
+import Foundation
+
+/// The calls of a client that haven't ended.
+final class LiveCalls: Sendable {
+    /// A call's place in the list.
+    struct Place: Sendable {
+        fileprivate let slot: Int
+    }
+
+    private struct State {
+        /// A freed slot is used again, so that a call needs no memory of its own here.
+        var slots: [LiveCall?] = []
+        var free: [Int] = []
+        var count: UInt64 = 0
+        /// The calls that have an identifier, in the order of their start.
+        var identified: [String: [LiveCall]] = [:]
+        var isClosed = false
+        /// Called when the last call has ended.
+        var emptied: [CallWaiter] = []
+        var shutdown: Task<ShutdownReport, Never>?
+        /// Whether the time for running calls is over.
+        var isOver = false
+        /// Called when the time for running calls is over.
+        var closing: [@Sendable (CallCancelled) -> Void] = []
+
+        var isEmpty: Bool { slots.count == free.count }
+    }
+
+    private let clock: CallClock
+    private let state = Locked(State())
+
+    init(clock: CallClock) {
+        self.clock = clock
+    }
+
+    /// Every call, in the order of their start.
+    var all: [LiveCall] {
+        state.withLock { $0.slots.compactMap(\.self) }.sorted { $0.id < $1.id }
+    }
+
+    /// The call with an identifier that was started last.
+    func call(identifier: String) -> LiveCall? {
+        state.withLock { $0.identified[identifier]?.last }
+    }
+
+    /// Adds a call, and cancels those that it replaces.
+    ///
+    /// - Throws: ``CallCancelled`` if the client is shut down.
+    func begin(_ record: CallRecord, started: MonotonicInstant) throws -> Place {
+        let (place, replaced) = try state.withLock { state throws -> (Place, [LiveCall]) in
+            guard !state.isClosed else { throw Self.closed }
+            state.count += 1
+            let call = LiveCall(id: state.count, record: record, beginning: started)
+            let slot: Int
+            if let free = state.free.popLast() {
+                slot = free
+                state.slots[slot] = call
+            } else {
+                slot = state.slots.count
+                state.slots.append(call)
+            }
+            guard let identifier = record.identifier else { return (Place(slot: slot), []) }
+            let earlier = state.identified[identifier.text] ?? []
+            state.identified[identifier.text] = earlier + [call]
+            return (Place(slot: slot), identifier.policy == .replace ? earlier : [])
+        }
+        for call in replaced {
+            call.record.cancellation.cancel(
+                CallCancelled(.replaced, reason: "A later call with the identifier \"\(call.identifier ?? "")\" replaced it."))
+        }
+        return place
+    }
+
+    /// Removes a call.
+    func end(_ place: Place) {
+        let (ended, waiters) = state.withLock { state -> (LiveCall?, [CallWaiter]) in
+            let call = state.slots[place.slot]
+            state.slots[place.slot] = nil
+            state.free.append(place.slot)
+            if let call, let identifier = call.identifier {
+                // Compared by number: a later call with the identifier stays.
+                state.identified[identifier]?.removeAll { $0.id == call.id }
+                if state.identified[identifier]?.isEmpty == true { state.identified[identifier] = nil }
+            }
+            guard state.isEmpty, !state.emptied.isEmpty else { return (call, []) }
+            defer { state.emptied = [] }
+            return (call, state.emptied)
+        }
+        // Released outside the lock.
+        _ = ended
+        for waiter in waiters { waiter.end(.success(())) }
+    }
+
+    /// Cancels every call.
+    ///
+    /// - Returns: The calls that this cancelled.
+    @discardableResult
+    func cancelAll(_ cause: CallCancelled) -> [LiveCall] {
+        all.filter { $0.record.cancellation.cancel(cause) }
+    }
+
+    private static let closed = CallCancelled(.shutdown, reason: "The client was shut down before the call: make a new client.")
+}
+
+// Shutdown.
+extension LiveCalls {
+    /// Calls an action when the client has been shut down and its calls are cancelled; immediately if that has happened. A stage that holds
+    /// calls back, such as a paused queue, then takes no more.
+    func onShutdown(_ action: @escaping @Sendable (CallCancelled) -> Void) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.closing.append(action) }
+            return state.isOver
+        }
+        if isOver { action(Self.ending) }
+    }
+
+    /// Refuses new calls, waits for the running ones, and cancels those that take longer than a limit. All callers get the first one's
+    /// report.
+    func shutdown(within limit: Duration) async -> ShutdownReport {
+        let task = state.withLock { state in
+            if let known = state.shutdown { return known }
+            state.isClosed = true
+            // A task of its own: the caller's cancellation must not leave calls behind.
+            let task = Task { await self.endCalls(within: limit) }
+            state.shutdown = task
+            return task
+        }
+        return await task.value
+    }
+
+    private func endCalls(within limit: Duration) async -> ShutdownReport {
+        let waiter = CallWaiter()
+        let (running, isEmpty) = state.withLock { state in
+            if !state.isEmpty { state.emptied.append(waiter) }
+            return (state.slots.count - state.free.count, state.isEmpty)
+        }
+        if !isEmpty, limit > .zero {
+            let cancelTimer = clock.schedule(limit) { waiter.end(.success(())) }
+            try? await waiter.wait(unless: CallCancellation())
+            cancelTimer()
+        }
+        let cancelled = cancelAll(Self.ending)
+        let actions = state.withLock { state in
+            state.isOver = true
+            defer { state.closing = [] }
+            return state.closing
+        }
+        for action in actions { action(Self.ending) }
+        return ShutdownReport(finished: max(0, running - cancelled.count), cancelled: cancelled)
+    }
+
+    private static let ending = CallCancelled(
+        .shutdown, reason: "The client was shut down, and the call didn't end within the time for it.")
+}
+
+/// How far a call has got.
+public enum CallState: String, Sendable, Hashable, CaseIterable {
+    /// No request has been sent yet: the call is prepared, or waits for its turn.
+    case waiting
+    /// A request was sent. The call waits for the response, reads it, or waits to be repeated.
+    case running
+    /// The call was cancelled before it ended.
+    case cancelled
+    /// The call has ended, with a value or an error.
+    case finished
+}
+
+/// A call that its client is performing. The value refers to the call: its properties tell the present, also after the call's end.
+public struct LiveCall: Sendable, Identifiable, CustomStringConvertible {
+    /// The number of the call, unique among all calls of its client and ascending.
+    public let id: UInt64
+    let record: CallRecord
+    let beginning: MonotonicInstant
+
+    /// The client, the endpoint and its route.
+    public var identity: CallIdentity { record.identity }
+    /// The call's identifier; `nil` if it has none. See ``CallIdentifier``.
+    public var identifier: String? { record.identifier?.text }
+    /// When the call was started.
+    public var started: ContinuousClock.Instant { ContinuousClock.now.advanced(by: MonotonicInstant.now.duration(to: beginning)) }
+    /// The number of the attempt, from 1. Each retry increments it.
+    public var attempt: Int { record.repeats + 1 }
+    /// The last request that was sent, without credentials; `nil` before the first.
+    public var request: ServiceRequest? { record.request }
+
+    /// The call's state.
+    public var state: CallState { record.callState }
+
+    /// Cancels the call: it ends with a ``ServiceError`` of the kind `cancelled`, whose cause is ``CallCancelled`` with this reason.
+    ///
+    /// - Returns: Whether this cancelled the call; `false` if it had ended or was cancelled before.
+    @discardableResult
+    public func cancel(reason: String) -> Bool {
+        record.cancellation.cancel(CallCancelled(reason: reason))
+    }
+
+    /// The number, the endpoint, the identifier and the state.
+    public var description: String {
+        "#\(id) \(identity)" + (identifier.map { " \"\($0)\"" } ?? "") + ": \(state.rawValue), attempt \(attempt)"
+    }
+}
+
+extension CallRecord {
+    /// How far the call has got.
+    var callState: CallState {
+        if cancellation.cause != nil { return .cancelled }
+        if cancellation.isFinished { return .finished }
+        return exchange == nil ? .waiting : .running
+    }
+}
+
+/// What became of a client's calls when it was shut down.
+public struct ShutdownReport: Sendable, CustomStringConvertible {
+    /// The number of calls that were running and ended within the limit.
+    public let finished: Int
+    /// The calls that were still pending at the limit, and were cancelled then.
+    public let cancelled: [LiveCall]
+
+    /// The numbers, and each cancelled call.
+    public var description: String {
+        (["\(finished) calls finished, \(cancelled.count) were cancelled"] + cancelled.map { "  \($0)" }).joined(separator: "\n")
+    }
+}
+
+extension WebServiceClient {
+    /// The calls of this client that haven't ended, in the order of their start. A call whose body is read as a stream ends with its body.
+    public var calls: [LiveCall] { runtime.calls.all }
+
+    /// The call with an identifier that hasn't ended; of several, the one that was started last. See ``CallIdentifier``.
+    public func call(identifier: String) -> LiveCall? { runtime.calls.call(identifier: identifier) }
+
+    /// Cancels all calls of this client that haven't ended. Later calls aren't affected.
+    ///
+    /// - Parameter reason: A sentence, which the errors of the calls have: see ``CallCancelled``.
+    /// - Returns: The number of calls that this cancelled.
+    @discardableResult
+    public func cancelAll(reason: String) -> Int { runtime.calls.cancelAll(CallCancelled(reason: reason)).count }
+
+    /// Ends this client. New calls fail at once, with a ``ServiceError`` of the kind `cancelled`. Running calls may finish within the
+    /// limit; then they are cancelled. A paused queue stays paused.
+    ///
+    /// New calls include those that interceptors and authentication providers make with this client, so that a running call can fail if it
+    /// needs one. Repeated calls of this method get the same report. The transport isn't changed, because clients share it.
+    ///
+    /// - Parameter limit: The time for running calls; zero or less cancels them at once.
+    /// - Returns: What was still pending at the limit.
+    @discardableResult
+    public func shutdown(within limit: Duration) async -> ShutdownReport { await runtime.calls.shutdown(within: limit) }
+}

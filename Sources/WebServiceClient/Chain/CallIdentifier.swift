@@ -1,0 +1,78 @@
+/// Names a call, so that the program can find it while it runs, share its result, or replace it.
+///
+/// An endpoint has a template with the call's arguments: ``EndpointDescriptor/identifier(_:_:)``. For single calls the attribute takes
+/// precedence over the endpoint's template:
+///
+///     try await shop.with(CallIdentifier("search", .replace)) { try await $0.search(text: text) }
+public struct CallIdentifier: EndpointAttribute, Hashable, CustomStringConvertible {
+    /// What happens to a call if another with the same identifier is running.
+    public enum Policy: String, Sendable, Hashable, CaseIterable {
+        /// Both calls run: the identifier only serves to find them.
+        case find
+        /// The call waits for the response of the running one, and sends nothing. Each call decodes the response for itself. Cancelling one
+        /// call leaves the others alone; the exchange ends when all are cancelled.
+        case reuse
+        /// The call cancels the running one, which ends with ``CallCancelled`` and the origin `replaced`.
+        case replace
+    }
+
+    /// The identifier, which belongs to one client.
+    public var text: String
+    /// What happens if another call with the identifier is running.
+    public var policy: Policy
+
+    /// Creates an identifier, which is used as it is: it has no placeholders.
+    public init(_ text: String, _ policy: Policy = .replace) {
+        self.text = text
+        self.policy = policy
+    }
+
+    /// The identifier and its policy.
+    public var description: String { "\(text) (\(policy.rawValue))" }
+}
+
+/// The stage that lets a call wait for the response of a running one with the same identifier: ``CallIdentifier/Policy/reuse``.
+///
+/// It is the first of all, because the calls that wait have no request of their own: their interceptors and `prepare` don't run.
+struct IdentifierReuse: SharingStage {
+    let exchanges: SharedExchanges
+
+    func stage(before next: @escaping NextInterceptor) -> NextInterceptor {
+        { request, context in
+            guard let identifier = context.record.identifier, identifier.policy == .reuse, context.dryRun == nil else {
+                return try await next(request, context)
+            }
+            return try await reuse(identifier, request, context, next)
+        }
+    }
+
+    private func reuse(
+        _ identifier: CallIdentifier, _ request: ServiceRequest, _ context: CallContext, _ next: @escaping NextInterceptor
+    ) async throws -> TransportResponse {
+        guard !context.record.isStream else {
+            throw InvalidRequest(
+                message:
+                    "The call's identifier \"\(identifier.text)\" has the policy .reuse, but a stream can't be shared: use .replace or "
+                    + ".find for calls that read a stream.")
+        }
+        return try await exchanges.response(for: .identifier(identifier.text), request, context, next) { running in
+            guard Self.isSame(request, running) else {
+                throw InvalidRequest(
+                    message:
+                        "The running call with the identifier \"\(identifier.text)\" has another request, so its result can't be reused: "
+                        + "add the arguments that differ to the identifier, or use .replace.")
+            }
+        }
+    }
+
+    private static func isSame(_ one: ServiceRequest, _ other: ServiceRequest) -> Bool {
+        guard one.method == other.method, one.url == other.url, one.headers == other.headers else { return false }
+        switch (one.body, other.body) {
+        case (nil, nil): return true
+        case (let one?, let other?):
+            guard let data = one.data else { return one.file != nil && one.file == other.file }
+            return data == other.data
+        default: return false
+        }
+    }
+}

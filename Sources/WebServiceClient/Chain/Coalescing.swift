@@ -1,0 +1,44 @@
+import Foundation
+
+/// Lets identical calls share one exchange: ``EndpointDescriptor/coalesced()``.
+public struct Coalescing: EndpointAttribute, Hashable {
+    /// Whether identical calls share an exchange.
+    public var isEnabled: Bool
+
+    /// Creates the setting.
+    public init(isEnabled: Bool = true) {
+        self.isEnabled = isEnabled
+    }
+}
+
+extension EndpointAttribute where Self == Coalescing {
+    /// Identical calls share one exchange while it is in flight: see ``EndpointDescriptor/coalesced()``.
+    public static var coalesced: Coalescing { Coalescing() }
+}
+
+/// The stage that gives identical calls one exchange: see ``EndpointDescriptor/coalesced()``.
+///
+/// It runs once per hop, after the interceptors that run per call and per hop, so that the requests that it compares are complete except
+/// for the credentials. Those are the same for all calls of a client to one origin.
+struct CoalescingStage: SharingStage {
+    let exchanges: SharedExchanges
+
+    func stage(before next: @escaping NextInterceptor) -> NextInterceptor {
+        { request, context in
+            guard !context.attributes.isEmpty, let key = Self.key(of: request, context) else { return try await next(request, context) }
+            return try await exchanges.response(for: .request(key), request, context, next) { _ in }
+        }
+    }
+
+    /// `nil` if the call has an exchange of its own.
+    private static func key(of request: ServiceRequest, _ context: CallContext) -> SharedExchanges.RequestKey? {
+        guard context.attributes[Coalescing.self]?.isEnabled == true, !context.record.isStream, context.dryRun == nil,
+            request.method == .get || request.method == .head, request.body == nil
+        else { return nil }
+        var timeouts = request.timeouts
+        timeouts.total = nil
+        return SharedExchanges.RequestKey(
+            method: request.method, url: request.url.absoluteString, headers: request.headers, isForeign: context.isForeign,
+            serviceOrigin: context.serviceOrigin, trust: request.trust?.storageID, timeouts: timeouts, bodyLimit: context.record.bodyLimit)
+    }
+}
