@@ -47,6 +47,7 @@ struct Chain {
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
+        Stage("cookies", "Adds the jar's cookies and keeps those of each response.", Setup.cookies),
     ]
 
     /// The stages as a numbered Markdown list.
@@ -95,6 +96,11 @@ extension Chain.Setup {
             opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
         stage.boundary = setup.boundary
         return [stage]
+    }
+
+    fileprivate static func cookies(_ setup: Self) -> [any Interceptor] {
+        guard let jar = setup.configuration.cookies else { return [] }
+        return [Cookies(jar: jar, boundary: setup.boundary, clock: setup.runtime.clock)]
     }
 
     private func bounded(_ place: InterceptorPlace) -> [any Interceptor] {

@@ -30,7 +30,7 @@ import WebServiceTesting
         #expect(
             Chain.stages.map(\.name) == [
                 "interceptors", "preparation", "redirects", "hop interceptors", "retry", "attempt interceptors", "record",
-                "authentication",
+                "authentication", "cookies",
             ])
         #expect(Set(Chain.stages.map(\.name)).count == Chain.stages.count)
     }
