@@ -20,6 +20,12 @@ private func calls() {
     Benchmark("Call, 60 bytes: by hand") { benchmark in
         for _ in benchmark.scaledIterations { blackHole(try await smallHand.health(service: "orders")) }
     }
+    Benchmark("Call, 60 bytes: declared, ten cookies of 3,000") { benchmark in
+        let jar = try DeclaredCalls.jar()
+        let client = DeclaredCalls(smallEngine) { $0.cookies = jar }
+        benchmark.startMeasurement()
+        for _ in benchmark.scaledIterations { blackHole(try await client.health(service: "orders")) }
+    }
     Benchmark("Call, 2 kB: declared") { benchmark in
         for _ in benchmark.scaledIterations { blackHole(try await largeClient.repository(owner: "swiftlang", name: "swift")) }
     }

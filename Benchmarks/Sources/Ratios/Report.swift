@@ -8,6 +8,8 @@ struct Report {
     func print() async throws {
         try await printCalls()
         Swift.print("")
+        try await printCookies()
+        Swift.print("")
         try await printParts()
     }
 
@@ -48,6 +50,19 @@ struct Report {
             text(medians[2]) + " µs",
         ]
         Swift.print("| " + cells.joined(separator: " | ") + " |")
+    }
+
+    private func printCookies() async throws {
+        let engine = Engine(answering: Payloads.small)
+        let jar = try DeclaredCalls.jar()
+        let (plain, keeping) = (DeclaredCalls(engine), DeclaredCalls(engine) { $0.cookies = jar })
+        let times = try await Alternation(rounds: rounds, repetitions: 200).times(of: [
+            { _ in keep(try await plain.health(service: "orders")) }, { _ in keep(try await keeping.health(service: "orders")) },
+        ])
+        let medians = times.map { Spread($0).median }
+        Swift.print("| call | without a jar | with 3,000 cookies, 10 of them sent | difference |")
+        Swift.print("|---|--:|--:|--:|")
+        Swift.print("| 60 bytes | \(text(medians[0])) µs | \(text(medians[1])) µs | \(text(medians[1] - medians[0])) µs |")
     }
 
     // MARK: Parts

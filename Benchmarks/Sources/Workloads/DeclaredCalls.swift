@@ -21,6 +21,21 @@ public final class DeclaredCalls: WebServiceClient, @unchecked Sendable {
         }
     }
 
+    /// Returns a jar with 3,000 cookies of 300 hosts, ten of which belong to the client's calls.
+    public static func jar() throws -> CookieJar {
+        let jar = CookieJar()
+        for host in 0..<300 {
+            for number in 0..<10 {
+                jar.set(
+                    try Cookie(
+                        name: "cookie\(number)", value: "31d4d96e407aad42\(number)",
+                        domain: host == 0 ? "api.example.com" : "h\(host).example.com",
+                        path: number < 5 ? "/v1" : "/", isSecure: true))
+            }
+        }
+        return jar
+    }
+
     /// A call with a body of 2 kB.
     public func repository(owner: String, name: String) async throws -> Repository { try await call(owner, name) }
 

@@ -6,6 +6,7 @@ import Foundation
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
     case structuredFields, propertyList, plainText
+    case setCookie, cookieFile
     case certificate, certificateText, hostPattern, pin
     case contentCoding, responseHead
     case json, jsonDirect, jsonPieces
@@ -68,6 +69,22 @@ enum ParserTarget: String, CaseIterable {
             _ = try? PlainTextSerializer().decode(Decimal.self, from: data, at: [], contentType: type)
             _ = try? PlainTextSerializer().decode(Date.self, from: data, at: [], contentType: type)
             _ = try? JSONSerializer().decode([String].self, from: data, at: [], contentType: type)
+        case .setCookie:
+            guard let url = URL(string: "https://www.example.com/a/b?c") else { return }
+            let jar = CookieJar()
+            // One field per line, as a server sends them.
+            var fields = HTTPFields()
+            for line in text.split(separator: "\n") { fields.append(.setCookie, String(line)) }
+            jar.store(fields, from: url)
+            checkFile(of: jar)
+            for cookie in jar.all {
+                check(cookie.domain.hasSuffix("example.com"), "\(text.debugDescription) sets a cookie for another host")
+                check(!cookie.value.utf8.contains { $0 < 32 && $0 != 9 }, "\(text.debugDescription) has a control character")
+            }
+        case .cookieFile:
+            let jar = CookieJar()
+            jar.importNetscape(data)
+            checkFile(of: jar)
         case .certificate:
             guard let certificate = try? Certificate(der: data) else { return }
             check((try? Certificate(pem: certificate.pem)) == certificate, "a certificate doesn't come back from its PEM")
@@ -120,6 +137,14 @@ enum ParserTarget: String, CaseIterable {
         case .spoolSegment, .redaction, .receiverAnswer, .traceContext:
             runRemoteLogger(text, data)
         }
+    }
+
+    /// Checks that a jar comes back from its file, except for names and paths with tabs.
+    private func checkFile(of jar: CookieJar) {
+        let other = CookieJar()
+        let written = jar.netscape()
+        check(other.importNetscape(written).isEmpty, "a line isn't read")
+        check(other.netscape() == written, "a file changes when it is read")
     }
 
     /// Returns whether a text may be UTF-16 or UTF-32.

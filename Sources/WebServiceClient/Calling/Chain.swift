@@ -91,6 +91,7 @@ struct Chain {
         Stage("queue", "Gives each request its turn and a slot, until the response's body has ended.", Setup.queue),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
+        Stage("cookies", "Adds the jar's cookies and keeps those of each response.", Setup.cookies),
     ]
 
     /// The stages as a numbered Markdown list.
@@ -187,6 +188,10 @@ extension Chain.Setup {
             opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
         stage.boundary = setup.boundary
         return stage
+    }
+
+    fileprivate static func cookies(_ setup: Self) -> Cookies? {
+        setup.configuration.cookies.map { Cookies(jar: $0, boundary: setup.boundary, clock: setup.runtime.clock) }
     }
 
     /// The client's budget of additional requests.

@@ -17,6 +17,10 @@ extension WebServiceClient {
         public var authenticationProvider: (any AuthenticationProvider)?
         /// Answers a proxy's challenges. The transport must deliver them: ``TransportCapabilities/proxyAuthentication``.
         public var proxyAuthenticationProvider: (any AuthenticationProvider)?
+        /// Keeps the service's cookies and sends them. With `nil`, the default, cookies are neither kept nor sent. Clients may share a jar.
+        ///
+        /// Only calls to the service use it, unless a ``CookiePolicy`` says otherwise.
+        public var cookies: CookieJar?
         /// The interceptors of every call, outermost first. They run once per call, outside redirects, retries and authentication.
         public var interceptors: [any Interceptor] = []
         /// Sends the requests.
@@ -114,6 +118,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
                 "allowedOrigins": allowedOrigins.map(SecretMask.text(ofURL:)),
                 "authenticationProvider": MaskedMirror.typeName(of: authenticationProvider),
                 "proxyAuthenticationProvider": MaskedMirror.typeName(of: proxyAuthenticationProvider),
+                "cookies": cookies.map(\.description) ?? "nil",
                 "interceptors": interceptors.map { MaskedMirror.typeName(of: $0) },
                 "transport": MaskedMirror.typeName(of: transport),
                 "trust": trust.map(\.description) ?? "nil",

@@ -393,6 +393,11 @@ extension EndpointDescriptor {
         attribute(setting)
     }
 
+    /// Sets whether the call uses the client's cookies.
+    public func cookies(_ policy: CookiePolicy) -> EndpointDescriptor {
+        attribute(policy)
+    }
+
     /// Sets the servers that the call trusts and the client's identity, replacing the whole policies of the class and the client.
     ///
     /// If the transport can't apply the policy, the client fails before its first call.

@@ -1,0 +1,282 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The file of a jar. It is read and written on its own queue, so that no thread of the task pool waits for a disk; many changes at once
+/// are one write.
+///
+/// A lock on the folder (`flock`) keeps processes apart while they read, merge and replace the file. A lock on the file itself would be one
+/// on the file that is replaced.
+final class CookieFile: Sendable {
+    private struct State {
+        var isScheduled = false
+        /// Whether a write is going on. It may have taken changes over that aren't in the file yet.
+        var isWriting = false
+        /// The calls that wait for the next write.
+        var waiters: [CallWaiter] = []
+        /// The error of the last write, until it has been told.
+        var failure: CookieFileError?
+        var hasToldFailure = false
+        /// The file as it was last read or written.
+        var seen: Version?
+    }
+
+    /// What changes with each replacement of the file.
+    private struct Version: Equatable {
+        let node: UInt64
+        let size: Int64
+        let seconds: Int64
+        let nanoseconds: Int64
+    }
+
+    /// The file's name, for messages.
+    let name: String
+    private let path: String
+    private let folder: String
+    private let store: Locked<CookieStore>
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "WebServiceClient.CookieFile")
+
+    /// A file of more bytes isn't a jar's.
+    private static let sizeLimit = 64 << 20
+
+    init(_ file: URL, store: Locked<CookieStore>) throws(CookieFileError) {
+        guard file.isFileURL else { throw CookieFileError(message: "The cookie file isn't a file URL: use URL(filePath:).") }
+        // Renaming would replace a symbolic link instead of its target.
+        let target = file.absoluteURL.resolvingSymlinksInPath()
+        name = target.lastPathComponent
+        path = target.path(percentEncoded: false)
+        folder = target.deletingLastPathComponent().path(percentEncoded: false)
+        self.store = store
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CookieFileError(
+                message: "The cookie file \(name) has no folder: create \(target.deletingLastPathComponent().lastPathComponent).")
+        }
+    }
+
+    /// Reads the file for the first time, and removes what a killed process left behind.
+    ///
+    /// - Returns: The lines that hold no cookie.
+    func read() throws(CookieFileError) -> [Int] {
+        let lock = lockFolder()
+        defer { unlock(lock) }
+        if lock != nil { removeRemains() }
+        let version = version()
+        guard let data = try contents() else { return [] }
+        let now = Date()
+        let (cookies, unread) = NetscapeCookies.cookies(in: data, now: now)
+        state.withLock { $0.seen = version }
+        store.withLock { _ = $0.merge(cookies, at: now) }
+        return unread
+    }
+
+    // MARK: Writing
+
+    /// Writes the store's changes soon, if there are any.
+    func schedule() {
+        guard hasChanges else { return }
+        begin(nil)
+    }
+
+    /// Writes the store's changes, if there are any, and waits until they are in the file or can't be written. It doesn't wait for the disk
+    /// if the call is cancelled.
+    ///
+    /// - Returns: Why the file can't be written, if that hasn't been told.
+    func save(unless cancellation: CallCancellation) async -> CookieFileError? {
+        guard hasChanges || state.withLock({ $0.isWriting }) else { return nil }
+        let waiter = CallWaiter()
+        begin(waiter)
+        // The caller looks for the cancellation itself.
+        try? await waiter.wait(unless: cancellation)
+        return state.withLock { state in
+            guard let failure = state.failure, !state.hasToldFailure else { return nil }
+            state.hasToldFailure = true
+            return failure
+        }
+    }
+
+    /// Writes the store's changes and reads those of others, on this thread.
+    func synchronize() throws(CookieFileError) {
+        let failure: CookieFileError? = queue.sync { write() }
+        if let failure { throw failure }
+    }
+
+    private var hasChanges: Bool { store.withLock { $0.changes?.isEmpty == false } }
+
+    private func begin(_ waiter: CallWaiter?) {
+        let isFirst = state.withLock { state in
+            if let waiter { state.waiters.append(waiter) }
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        guard isFirst else { return }
+        // The queue keeps the file until the write is done, even if the jar is gone.
+        queue.async { [self] in
+            // Changes and waiters from now on need another write.
+            let waiters = state.withLock { state in
+                defer { (state.isScheduled, state.waiters, state.isWriting) = (false, [], true) }
+                return state.waiters
+            }
+            _ = write()
+            for waiter in waiters { waiter.end(.success(())) }
+        }
+    }
+
+    /// Merges and replaces the file. Runs on the queue only.
+    private func write() -> CookieFileError? {
+        let failure = Result { () throws(CookieFileError) in try merge() }.failure
+        state.withLock { state in
+            state.isWriting = false
+            state.failure = failure
+            if failure == nil { state.hasToldFailure = false }
+        }
+        return failure
+    }
+
+    private func merge() throws(CookieFileError) {
+        let lock = lockFolder()
+        defer { unlock(lock) }
+        let now = Date()
+        let found = version()
+        var theirs: [Cookie]?
+        // A missing file is written anew.
+        if let found, found != state.withLock({ $0.seen }), let data = try contents() {
+            theirs = NetscapeCookies.cookies(in: data, now: now).cookies
+        }
+        let (kept, written) = store.withLock { $0.merge(theirs, at: now) }
+        if written.isEmpty, found != nil {
+            state.withLock { $0.seen = found }
+            return
+        }
+        do {
+            try replace(
+                NetscapeCookies.data(
+                    of: kept, comment: "Cookies of WebServiceClient. Keep this file private: whoever reads it can use your sessions.",
+                    hasFurther: true))
+        } catch {
+            store.withLock { $0.restore(written) }
+            throw error
+        }
+        let version = version()
+        state.withLock { $0.seen = version }
+    }
+
+    private func replace(_ data: Data) throws(CookieFileError) {
+        let temporary = folder + "/.\(name).\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp"
+        let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("can't be written") }
+        var written = 0
+        let isWhole = data.withUnsafeBytes { bytes in
+            while written < bytes.count, let base = bytes.baseAddress {
+                let count = systemWrite(descriptor, base + written, bytes.count - written)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                written += count
+            }
+            return true
+        }
+        let error = isWhole ? nil : failure("can't be written")
+        let isClosed = close(descriptor) == 0
+        guard error == nil, isClosed, rename(temporary, path) == 0 else {
+            let thrown = error ?? failure("can't be written")
+            unlink(temporary)
+            throw thrown
+        }
+    }
+
+    // MARK: Reading
+
+    private func version() -> Version? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        return Version(
+            node: UInt64(truncatingIfNeeded: status.st_ino), size: Int64(status.st_size), seconds: Int64(time.tv_sec),
+            nanoseconds: Int64(time.tv_nsec))
+    }
+
+    /// The bytes of the file; `nil` if there is none.
+    private func contents() throws(CookieFileError) -> Data? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("can't be read")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.sizeLimit else {
+            throw CookieFileError(message: "The cookie file \(name) isn't a regular file of at most \(Self.sizeLimit >> 20) MiB.")
+        }
+        do {
+            return try handle.readToEnd() ?? Data()
+        } catch {
+            throw failure("can't be read")
+        }
+    }
+
+    private func failure(_ problem: String) -> CookieFileError {
+        let reason = errno == 0 ? "" : " (\(String(cString: strerror(errno))))"
+        return CookieFileError(
+            message: "The cookie file \(name) \(problem)\(reason): check the permissions of the file and its folder, and the space on the "
+                + "disk.")
+    }
+
+    /// Removes the files of writes that a killed process didn't finish.
+    private func removeRemains() {
+        let prefix = ".\(name)."
+        for entry in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where entry.hasPrefix(prefix) && entry.hasSuffix(".tmp") && entry.dropFirst(prefix.count).dropLast(4).allSatisfy(\.isHexDigit) {
+            unlink(folder + "/" + entry)
+        }
+    }
+
+    // MARK: The lock
+
+    /// Locks the folder against other jars of this file.
+    ///
+    /// - Returns: The descriptor that holds the lock; `nil` if there is no lock to be had within a second, as on some network file systems
+    ///   or if the process that holds it is stopped. Then the file is replaced all the same: it is whole in any case.
+    private func lockFolder() -> Int32? {
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        for _ in 0..<500 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+            guard errno == EWOULDBLOCK || errno == EINTR else { break }
+            usleep(2_000)
+        }
+        close(descriptor)
+        return nil
+    }
+
+    private func unlock(_ descriptor: Int32?) {
+        // Closing releases the lock.
+        if let descriptor { close(descriptor) }
+    }
+}
+
+/// The system's function, which a member of the same name would hide.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(descriptor, bytes, count) }
+
+/// The error of a jar's file that can't be read or written.
+public struct CookieFileError: DescribedError, Sendable, Hashable {
+    /// What happened and how to fix it, as a sentence. It names the file, not the folders.
+    public let message: String
+
+    init(message: String) {
+        self.message = VisibleText.of(message)
+    }
+
+    /// The message.
+    public var description: String { message }
+}

@@ -1,0 +1,75 @@
+/// The stage of the chain that adds a jar's cookies to each request and keeps those of each response (RFC 6265bis §5.3, §5.8).
+///
+/// It runs for each hop, attempt and round of authentication, next to the transport, so that a login that answers 302 or 401 sets its
+/// cookies too. Responses of all final statuses count; those of interim responses (1xx) don't reach it. A `Cookie` field that the program
+/// sets stays: the jar's cookies of other names are appended to it, because a request has one field.
+struct Cookies: Interceptor {
+    let jar: CookieJar
+    let boundary: OriginBoundary
+    let clock: CallClock
+
+    @inline(__always)
+    func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        var request = request
+        let place = applies(to: request, context) ? CookiePlace(request.url) : nil
+        if let place {
+            let omitted = jar.add(to: &request, for: place, at: clock.date())
+            if omitted > 0 { tell(omitted, context) }
+        }
+        let response = try await next(request, context)
+        if let place, response.headers.contains(.setCookie), !response.isTunnelRefusal { await keep(response, place, context) }
+        return response
+    }
+
+    private func applies(to request: ServiceRequest, _ context: CallContext) -> Bool {
+        switch context.attributes[CookiePolicy.self] ?? .service {
+        case .off: false
+        case .service: boundary.isService(request.origin, context)
+        case .matchingHosts: true
+        }
+    }
+
+    private func keep(_ response: TransportResponse, _ place: CookiePlace, _ context: CallContext) async {
+        for refusal in jar.receive(response.headers, from: place, at: clock.date()) {
+            context.diagnostics.report(.init(.notice, refusal, call: context.identity))
+        }
+        guard let file = jar.file, let failure = await file.save(unless: context.record.cancellation) else { return }
+        context.diagnostics.report(.init(.warning, "\(failure) The calls go on with the cookies in memory.", call: context.identity))
+    }
+
+    private func tell(_ omitted: Int, _ context: CallContext) {
+        context.diagnostics.report(
+            .init(
+                .warning,
+                "\(omitted) cookies aren't sent: a request carries at most \(CookieStore.sentLimit.cookies) cookies and "
+                    + "\(CookieStore.sentLimit.bytes) bytes. Remove those that the service doesn't need from the jar.",
+                call: context.identity))
+    }
+}
+
+/// Which calls use the client's ``CookieJar``: an attribute of an endpoint, a class, a client or a call.
+///
+///     "health()": .get("/health").cookies(.off),
+///
+/// Without a jar in ``WebServiceClient/WebServiceClient/Configuration/cookies``, no call does.
+public enum CookiePolicy: String, EndpointAttribute, Hashable, CaseIterable, CustomStringConvertible {
+    /// None: cookies are neither sent nor kept.
+    case off
+    /// Calls to the service: to the origin of the service root and to
+    /// ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``. The default: cookies are credentials, and a redirect or link
+    /// must not decide where they go.
+    case service
+    /// All calls, as in a browser: redirects to other hosts and calls outside the service send the cookies that belong to their host, and
+    /// keep new ones. A single sign-on on another host may need this.
+    case matchingHosts
+
+    /// The policy as written in a table, such as `cookies(.off)`.
+    public var description: String { "cookies(.\(rawValue))" }
+}
+
+extension EndpointAttribute where Self == CookiePolicy {
+    /// Sets whether calls use the client's cookies:
+    ///
+    ///     try await shop.with(.cookies(.off)) { try await $0.prices() }
+    public static func cookies(_ policy: CookiePolicy) -> CookiePolicy { policy }
+}
