@@ -155,6 +155,44 @@ public struct ResponseBody: AsyncSequence, Sendable {
             cancel: { source.cancel() })
     }
 
+    /// Returns the same body, whose pieces an observer sees while they are read: each piece, and `nil` at the end. If the body is released or
+    /// cancelled, or fails, before the end, `stopped` is called; it may be called more than once, also after the end.
+    package func observed(
+        by observe: @escaping @Sendable (Data?) -> Void, stopped: @escaping @Sendable () -> Void
+    ) -> ResponseBody {
+        guard case .source(let source) = storage else {
+            if let data, !data.isEmpty { observe(data) }
+            observe(nil)
+            return self
+        }
+        return ResponseBody(
+            expectedLength: expectedLength,
+            next: { wanted in
+                do {
+                    let piece = try await source.next(wanted)
+                    observe(piece)
+                    return piece
+                } catch {
+                    stopped()
+                    throw error
+                }
+            },
+            arrived: { wanted in
+                do {
+                    let arrival = try source.arrived(wanted)
+                    if case .piece(let piece) = arrival { observe(piece) }
+                    return arrival
+                } catch {
+                    stopped()
+                    throw error
+                }
+            },
+            cancel: {
+                stopped()
+                source.cancel()
+            })
+    }
+
     /// Returns an iterator over the pieces. A second iterator continues where the first one stopped.
     public func makeAsyncIterator() -> Iterator {
         Iterator(storage: storage)

@@ -43,6 +43,7 @@ struct Chain {
         Stage("preparation", "The call's own `prepare` closure: once per call.", Setup.preparation),
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
+        Stage("cache", "Answers from the client's cache and fills it: once per hop.", Setup.cache),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
@@ -65,7 +66,9 @@ struct Chain {
         let transport = TransportStage(transport: configuration.transport)
         let end: NextInterceptor = { request, context in try await transport.send(request, context) }
         return stages.flatMap { $0.make(setup) }.reversed().reduce(end) { next, stage in
-            { request, context in try await stage.intercept(request, context: context, next: next) }
+            // An interceptor mustn't keep its `next`, but this one goes on after its calls.
+            let stage = (stage as? Caching)?.continuing(with: next) ?? stage
+            return { request, context in try await stage.intercept(request, context: context, next: next) }
         }
     }
 }
@@ -80,6 +83,17 @@ extension Chain.Setup {
     }
 
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
+
+    fileprivate static func cache(_ setup: Self) -> [any Interceptor] {
+        guard let cache = setup.configuration.cache else { return [] }
+        var partitions = CachePartitions(boundary: setup.boundary)
+        if let provider = setup.configuration.authenticationProvider {
+            partitions.identity = { request, context in try await provider.partitionIdentity(for: request, context) }
+        }
+        return [
+            Caching(cache: cache, partitions: partitions, clock: setup.runtime.clock, background: setup.runtime.background)
+        ]
+    }
 
     fileprivate static func retry(_ setup: Self) -> [any Interceptor] { [Retry(policy: setup.configuration.retry)] }
 

@@ -207,7 +207,7 @@ final class ClientState: Sendable {
             faults.append(
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))
         }
-        faults += TrustCheck.faults(settings, key: nil)
+        faults += TrustCheck.faults(settings, key: nil) + CacheCheck.faults(settings, key: nil, method: nil)
         return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: configuration.transport.capabilities)
     }
 }

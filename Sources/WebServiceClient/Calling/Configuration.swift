@@ -42,6 +42,8 @@ extension WebServiceClient {
         public var redirects: RedirectPolicy = .follow
         /// Whether and how calls are retried. Default: never.
         public var retry: RetryPolicy = .never
+        /// The cache of responses (RFC 9111); `nil`, the default, for none. Several clients may share one.
+        public var cache: ResponseCache?
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
         ///
         ///     $0.attributes[Audited.self] = Audited(by: "billing")
@@ -105,6 +107,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
                 "timeouts": timeouts,
                 "redirects": redirects,
                 "retry": retry,
+                "cache": cache.map(\.description) ?? "nil",
                 "attributes": attributes.all.map { ValueText.text(of: $0) },
                 "arrays": arrays,
                 "urlBuilder": MaskedMirror.typeName(of: urlBuilder),

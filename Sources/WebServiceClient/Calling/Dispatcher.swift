@@ -47,6 +47,7 @@ struct Dispatcher: Sendable {
             value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
             httpVersion: response.httpVersion, report: response.report)
         result.secrets = response.secrets
+        result.source = response.source
         return result
     }
 
@@ -242,6 +243,7 @@ extension Dispatcher {
             value: body, status: response.status, headers: response.headers, url: response.url,
             duration: MonotonicInstant.now - started, httpVersion: response.httpVersion, report: response.report)
         result.secrets = response.secrets
+        result.source = response.source
         return (result, reader)
     }
 }

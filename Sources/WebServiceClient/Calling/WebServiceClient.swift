@@ -62,6 +62,11 @@ open class WebServiceClient: @unchecked Sendable {
         }
     }
 
+    deinit {
+        // Background requests hold the chain, and with it the runtime.
+        runtime.background.end()
+    }
+
     // MARK: Declarations
 
     /// The endpoints by method name. A class that inherits endpoints writes `super.endpoints.overlaid(by: […])`.
@@ -268,6 +273,7 @@ extension WebServiceClient {
         let defaults = defaults
         return CompiledTable.of(self, root: rootWithPlaceholders, endpoints).faults + ServiceRoot.faults(in: defaults.serviceRoot)
             + ClientState.faults(in: defaults.headers) + TrustCheck.faults(defaults.settings, key: nil)
+            + CacheCheck.faults(defaults.settings, key: nil, method: nil)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.

@@ -51,6 +51,8 @@ package final class CallRecord: Sendable {
         var repeats = 0
         var redirects = 0
         var exchange: Exchange?
+        /// The fields of the last request as sent, with those that authentication adds.
+        var sentFields: HTTPFields?
         /// The number of exchanges so far.
         var number = 0
         /// Whether the authentication provider threw an error after the last exchange began.
@@ -119,10 +121,19 @@ package final class CallRecord: Sendable {
         }
     }
 
+    /// The fields of the last answered request as sent; `nil` if the call, or the call's last hop, sent none.
+    var sentFields: HTTPFields? { state.withLock { $0.sentFields } }
+
+    /// Forgets the fields of an earlier hop.
+    func forgetSentFields() {
+        state.withLock { $0.sentFields = nil }
+    }
+
     /// Records the answer, unless a later exchange has begun: an interceptor may send two at once.
-    func isAnswered(by response: TransportResponse, exchange number: Int) {
+    func isAnswered(by response: TransportResponse, to fields: HTTPFields, exchange number: Int) {
         let answer = Answer(status: response.status, headers: response.headers, url: response.url)
         state.withLock { state in
+            state.sentFields = fields
             if state.number == number { state.exchange?.answer = answer }
         }
     }

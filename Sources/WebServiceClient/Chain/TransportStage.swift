@@ -23,7 +23,7 @@ struct TransportStage: Sendable {
         try Task.checkCancellation()
         var response = try await transport.send(request)
         if let secrets = request.secrets { response.secrets = secrets }
-        context.record.isAnswered(by: response, exchange: context.exchange)
+        context.record.isAnswered(by: response, to: request.headers, exchange: context.exchange)
         return response
     }
 

@@ -30,6 +30,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badRoot
         /// A parser registered for an invalid media type.
         case badParser
+        /// A cache setting that makes no sense, such as a negative lifetime.
+        case badCaching
         /// An invalid trust policy.
         case badTrust
         /// A capability that the transport lacks.

@@ -29,8 +29,8 @@ import WebServiceTesting
     @Test func `the stages have the order of the design`() {
         #expect(
             Chain.stages.map(\.name) == [
-                "interceptors", "preparation", "redirects", "hop interceptors", "retry", "attempt interceptors", "record",
-                "authentication",
+                "interceptors", "preparation", "redirects", "hop interceptors", "cache", "retry", "attempt interceptors",
+                "record", "authentication",
             ])
         #expect(Set(Chain.stages.map(\.name)).count == Chain.stages.count)
     }
