@@ -40,7 +40,8 @@ package enum HTTPDate {
         switch (words.count, words[0].last) {
         case (6, ","?):
             // `Sun, 06 Nov 1994 08:49:37 GMT`
-            guard names(words[0].dropLast(), among: weekdays), words[5].lowercased() == "gmt", words[1].count == 2, words[3].count == 4 else {
+            guard names(words[0].dropLast(), among: weekdays), words[5].lowercased() == "gmt", words[1].count == 2, words[3].count == 4
+            else {
                 return nil
             }
             return strictDate(day: words[1], month: words[2], year: words[3], time: words[4], now)

@@ -83,7 +83,7 @@ struct CacheControl: Sendable, Hashable {
         var (index, isQuoted) = (start, false)
         while index < bytes.count {
             switch bytes[index] {
-            case UInt8(ascii: "\"") : isQuoted.toggle()
+            case UInt8(ascii: "\""): isQuoted.toggle()
             case UInt8(ascii: "\\") where isQuoted: index += 1
             case UInt8(ascii: ",") where !isQuoted: return index
             default: break
@@ -188,7 +188,9 @@ struct RequestDirectives: Sendable, Hashable {
         onlyIfCached = control.has("only-if-cached")
         // What can't be read asks for the most cautious answer.
         if let age = control.seconds("max-age") { maxAge = if case .count(let count) = age { count } else { 0 } }
-        if let rest = control.seconds("min-fresh") { minFresh = if case .count(let count) = rest { count } else { CacheControl.mostSeconds } }
+        if let rest = control.seconds("min-fresh") {
+            minFresh = if case .count(let count) = rest { count } else { CacheControl.mostSeconds }
+        }
         if control.has("max-stale") { maxStale = control.hasPlain("max-stale") ? .infinity : control.count("max-stale") ?? 0 }
         staleIfError = control.count("stale-if-error")
     }

@@ -22,7 +22,8 @@ public struct CacheKey: Sendable, Hashable {
         let text = url.absoluteString
         guard let slashes = text.range(of: "://") else { return nil }
         let rest = text[slashes.upperBound...]
-        let pathStart = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
+        let pathStart =
+            rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
         guard !rest[..<pathStart].utf8.contains(UInt8(ascii: "@")) else { return nil }
         let end = rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex
         let path = rest[pathStart..<end]

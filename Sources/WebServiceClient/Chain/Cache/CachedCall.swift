@@ -180,7 +180,8 @@ struct CachedCall: Sendable {
             part = CacheHead.Part(requested: rangeField, first: content.first, total: content.total)
         }
         let headers = CacheHead.stored(response.headers)
-        let freshness = CacheFreshness(status: response.status, headers: response.headers, requested: exchange.requested, received: now.date)
+        let freshness = CacheFreshness(
+            status: response.status, headers: response.headers, requested: exchange.requested, received: now.date)
         guard rules.keeps(status: response.status, headers: response.headers, freshness: freshness),
             let selection = selection.selectingFields(of: response.headers, prepared: prepared, sent: sent)
         else { return nil }

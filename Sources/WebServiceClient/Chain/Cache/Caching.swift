@@ -30,7 +30,9 @@ struct Caching: Interceptor {
 
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         // A dry run shows the request that would be sent.
-        guard !context.isDryRun, DryRun.current == nil, let url = CacheKey.text(of: request.url) else { return try await next(request, context) }
+        guard !context.isDryRun, DryRun.current == nil, let url = CacheKey.text(of: request.url) else {
+            return try await next(request, context)
+        }
         switch Self.effectiveMethod(of: request) {
         case .get where request.body == nil:
             guard let call = await call(request, context, url) else { return try await next(request, context) }

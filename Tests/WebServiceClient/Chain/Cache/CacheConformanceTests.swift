@@ -412,7 +412,8 @@ private struct CacheCasePlayer {
             case (3, .text(">")):
                 guard case .number(let least) = parts[2] else { continue }
                 try require(
-                    "expected_response_headers", value.flatMap { Double($0) }.map { $0 > least } ?? false, "\(name) is \(value ?? "missing")")
+                    "expected_response_headers", value.flatMap { Double($0) }.map { $0 > least } ?? false,
+                    "\(name) is \(value ?? "missing")")
             case (_, .number(let seconds)):
                 // A date relative to the time of the stored answer.
                 let sent = answer.headers["Server-Now"].flatMap { Double($0) }.map { Date(timeIntervalSince1970: $0 / 1_000) }
@@ -434,7 +435,8 @@ private struct CacheCasePlayer {
             let value = own?.request.headers[name]
             let expected = item.list.count > 1 ? item.list[1].text : nil
             try require(
-                "expected_request_headers", expected == nil ? value != nil : value == expected, "the request's \(name) is \(value ?? "missing")")
+                "expected_request_headers", expected == nil ? value != nil : value == expected,
+                "the request's \(name) is \(value ?? "missing")")
         }
         if let method = step.text("expected_method") {
             try require("expected_method", own?.request.method.rawValue == method, "the server didn't see \(method)")

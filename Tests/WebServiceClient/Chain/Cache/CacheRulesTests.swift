@@ -121,7 +121,8 @@ import Testing
 
     @Test func `a head survives its encoding, and no cut one is read`() throws {
         let head = CacheHead(
-            key: CacheKey(partition: "p", url: "http://a/ü"), status: 203, headers: ["ETag": "\"1\"", "Vary": "X"], requested: Self.received,
+            key: CacheKey(partition: "p", url: "http://a/ü"), status: 203, headers: ["ETag": "\"1\"", "Vary": "X"],
+            requested: Self.received,
             received: Self.received, tags: ["a", ""], identifier: "id", bodyLength: 5,
             part: CacheHead.Part(requested: "bytes=0-", first: 3, total: nil),
             selection: [SelectingField(name: "x", value: nil), SelectingField(name: "y", value: "")], httpVersion: "HTTP/2")

@@ -71,7 +71,8 @@ import Darwin
     }
 
     @Test(arguments: DiskCacheStore.Operation.allCases, [ENOSPC, EROFS, EACCES, EIO])
-    func `when a call of the system fails, calls go on and it is told once`(operation: DiskCacheStore.Operation, error: Int32) async throws {
+    func `when a call of the system fails, calls go on and it is told once`(operation: DiskCacheStore.Operation, error: Int32) async throws
+    {
         let isFailing = Locked(true)
         let store = store { [isFailing] now in now == operation && isFailing.withLock { $0 } ? error : nil }
         let told = Locked<[String]>([])
@@ -109,7 +110,8 @@ import Darwin
                             // The body's length and content depend on its URL and its tag.
                             let seed = number << 8 | UInt64.random(in: 0..<4, using: &generator)
                             CacheStoreTests.put(
-                                store, CacheStoreTests.head(url, tag: "\(seed)"), CacheStoreTests.body(seed, 1_000 + Int(seed) * 20), pieces: 3)
+                                store, CacheStoreTests.head(url, tag: "\(seed)"), CacheStoreTests.body(seed, 1_000 + Int(seed) * 20),
+                                pieces: 3)
                         default:
                             for entry in await store.entries(for: CacheKey(url: url), until: { _ in false }) {
                                 let seed = try #require(entry.head.tags.first.flatMap { UInt64($0) })

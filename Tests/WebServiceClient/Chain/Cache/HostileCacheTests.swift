@@ -79,7 +79,8 @@ import WebServiceTesting
     @Test func `Vary on fields that later stages add`() async throws {
         let answer = StubAnswer.answering { request in
             .text(
-                request.request.headers["Authorization"] ?? "", headers: ["Cache-Control": "max-age=60", "Vary": "Authorization, Accept-Encoding"])
+                request.request.headers["Authorization"] ?? "",
+                headers: ["Cache-Control": "max-age=60", "Vary": "Authorization, Accept-Encoding"])
         }
         let setup = Setup(answer) { $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "1") }
         _ = try await setup.get()
@@ -154,7 +155,9 @@ import WebServiceTesting
 
     @Test func `many variants of a URL stay within the bound`() async throws {
         let folder = TemporaryFolder()
-        for store in [MemoryCacheStore(limit: 100_000) as any CacheStore, DiskCacheStore(directory: folder.url.appending(path: "c"), limit: 100_000)] {
+        for store in [
+            MemoryCacheStore(limit: 100_000) as any CacheStore, DiskCacheStore(directory: folder.url.appending(path: "c"), limit: 100_000),
+        ] {
             let setup = Setup(
                 cache: ResponseCache(store: store),
                 .answering { .text($0.request.headers["Accept"] ?? "", headers: ["Cache-Control": "max-age=60", "Vary": "Accept"]) })
