@@ -155,6 +155,8 @@ extension HTTPFields.Name {
     static let ifNoneMatch = Self("If-None-Match")
     /// `Last-Modified` (RFC 9110 §8.8.2).
     static let lastModified = Self("Last-Modified")
+    /// `Pragma` (RFC 9111 §5.4).
+    static let pragma = Self("Pragma")
     /// `Vary` (RFC 9110 §12.5.5).
     static let vary = Self("Vary")
 }
@@ -179,7 +181,7 @@ struct RequestDirectives: Sendable, Hashable {
 
     init(in fields: HTTPFields) {
         guard fields.contains(.cacheControl) else {
-            noCache = CacheControl(fields[values: "Pragma"]).has("no-cache")
+            noCache = fields.contains(.pragma) && CacheControl(fields[values: .pragma]).has("no-cache")
             return
         }
         let control = CacheControl(in: fields)

@@ -20,8 +20,9 @@ public struct CacheKey: Sendable, Hashable {
     static func text(of url: URL) -> String? {
         guard let origin = Origin(url) else { return nil }
         let text = url.absoluteString
-        guard let slashes = text.range(of: "://") else { return nil }
-        let rest = text[slashes.upperBound...]
+        // An origin's scheme and host stand before and after the first "://".
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8) else { return nil }
+        let rest = text[text.utf8.index(colon, offsetBy: 3)...]
         let pathStart =
             rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
         guard !rest[..<pathStart].utf8.contains(UInt8(ascii: "@")) else { return nil }
@@ -33,8 +34,8 @@ public struct CacheKey: Sendable, Hashable {
 
 /// A request field that selects one of the responses of a URL (RFC 9111 §4.1).
 struct SelectingField: Sendable, Hashable {
-    /// The field's name in lower case.
-    let name: String
+    /// The field's name.
+    let name: HTTPFields.Name
     /// The value as sent, normalised; a digest for credentials; `nil` if the field was absent.
     let value: String?
 

@@ -24,7 +24,7 @@ extension CacheHead {
         }
         writer.add(UInt64(selection.count))
         for field in selection {
-            writer.add(field.name)
+            writer.add(field.name.canonicalName)
             writer.add(field.value)
         }
         writer.add(UInt64(headers.count))
@@ -139,7 +139,7 @@ extension CacheHead {
                 part = CacheHead.Part(requested: requested, first: first, total: total < 0 ? nil : total)
             }
             var selection: [SelectingField] = []
-            for _ in 0..<(try count()) { selection.append(SelectingField(name: try text(), value: try optionalText())) }
+            for _ in 0..<(try count()) { selection.append(SelectingField(name: HTTPFields.Name(try text()), value: try optionalText())) }
             var fields: [HTTPFields.Field] = []
             for _ in 0..<(try count()) {
                 let nameBytes = try rawBytes()

@@ -45,14 +45,14 @@ struct CacheSelection: Sendable {
                 // A cookie that didn't come from the jar can't be predicted.
                 if name == .cookie ? value != cookies : !isAuthenticated { return nil }
             }
-            selection.append(SelectingField(name: text, value: expected(name)))
+            selection.append(SelectingField(name: name, value: expected(name)))
         }
         return selection
     }
 
     /// Whether a stored response fits this request.
     func matches(_ selection: [SelectingField]) -> Bool {
-        selection.allSatisfy { expected(HTTPFields.Name($0.name)) == $0.value }
+        selection.allSatisfy { expected($0.name) == $0.value }
     }
 
     /// The value that this request will be sent with.

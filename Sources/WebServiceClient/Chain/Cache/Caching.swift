@@ -201,7 +201,7 @@ struct Caching: Interceptor {
     ) -> TransportResponse? {
         guard let entry = CachedCall.confirmed(by: response.headers, found, known) else { return nil }
         // Another `Vary` would need the request fields of the stored response.
-        if response.headers.contains(.vary), CacheSelection.names(in: response.headers) != entry.head.selection.map(\.name) {
+        if response.headers.contains(.vary), CacheSelection.names(in: response.headers) != entry.head.selection.map(\.name.canonicalName) {
             cache.store.remove(entry.head)
             return nil
         }

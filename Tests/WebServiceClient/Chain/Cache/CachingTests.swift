@@ -244,7 +244,9 @@ import WebServiceTesting
         setup.clock.advance(by: .seconds(20))
         let answers = try await withThrowingTaskGroup(of: ResponseSource.self) { group in
             for _ in 0..<20 { group.addTask { try await setup.get().source } }
-            return try await group.reduce(into: []) { $0.append($1) }
+            var sources: [ResponseSource] = []
+            for try await source in group { sources.append(source) }
+            return sources
         }
         #expect(answers.allSatisfy { $0 == .stale || $0 == .cache } && answers.contains(.stale))
         await setup.client.runtime.background.idle()
