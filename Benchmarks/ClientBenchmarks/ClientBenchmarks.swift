@@ -45,6 +45,13 @@ private func parts() {
         benchmark.startMeasurement()
         for _ in benchmark.scaledIterations { blackHole(try work.expand()) }
     }
+    for isOnDisk in [false, true] {
+        Benchmark("Call from the cache \(isOnDisk ? "on disk" : "in memory"), 10 kB") { benchmark in
+            let work = try await CacheWork(isOnDisk: isOnDisk)
+            benchmark.startMeasurement()
+            for _ in benchmark.scaledIterations { blackHole(try await work.call()) }
+        }
+    }
     for algorithm in ["MD5", "SHA-256", "SHA-512-256"] {
         Benchmark("Digest, \(algorithm)") { benchmark in
             let work = try await DigestWork(algorithm: algorithm)

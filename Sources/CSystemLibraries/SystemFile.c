@@ -17,6 +17,12 @@ static int told(int result, const struct stat *found, csl_file_status *status) {
     status->is_socket = S_ISSOCK(found->st_mode);
     status->owner = found->st_uid;
     status->mode = found->st_mode & 07777;
+    status->node = (uint64_t)found->st_ino;
+#ifdef __APPLE__
+    status->modified = (int64_t)found->st_mtimespec.tv_sec * 1000000000 + found->st_mtimespec.tv_nsec;
+#else
+    status->modified = (int64_t)found->st_mtim.tv_sec * 1000000000 + found->st_mtim.tv_nsec;
+#endif
     return 0;
 }
 

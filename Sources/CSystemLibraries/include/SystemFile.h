@@ -18,6 +18,10 @@ typedef struct csl_file_status {
     uint32_t owner;
     /// Permissions, with the bits for set-user-id, set-group-id and sticky.
     uint32_t mode;
+    /// The time of the last change of its content, in nanoseconds since 1970.
+    int64_t modified;
+    /// The inode's number, which differs between a file and its replacement.
+    uint64_t node;
 } csl_file_status;
 
 /// fstat(): 0, or -1 with errno set.

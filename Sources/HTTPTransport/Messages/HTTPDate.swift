@@ -30,6 +30,52 @@ package enum HTTPDate {
         return date(day: words[2], month: words[1], year: words[4], time: words[3], now)
     }
 
+    /// Parses a date that is exactly in one of the three forms of RFC 9110 §5.6.7, except for the case of names and of `GMT`; returns `nil`
+    /// for other texts. Caches need it: an `Expires` that isn't a date has passed.
+    ///
+    /// - Parameter now: the reference for two-digit years, which are at most 50 years after it.
+    package static func strictDate(from text: String, now: Date = Date()) -> Date? {
+        guard (24...33).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        switch (words.count, words[0].last) {
+        case (6, ","?):
+            // `Sun, 06 Nov 1994 08:49:37 GMT`
+            guard names(words[0].dropLast(), among: weekdays), words[5].lowercased() == "gmt", words[1].count == 2, words[3].count == 4
+            else {
+                return nil
+            }
+            return strictDate(day: words[1], month: words[2], year: words[3], time: words[4], now)
+        case (4, ","?):
+            // `Sunday, 06-Nov-94 08:49:37 GMT`
+            let parts = words[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard names(words[0].dropLast(), among: longWeekdays), words[3].lowercased() == "gmt", parts.count == 3, parts[0].count == 2,
+                parts[2].count == 2
+            else { return nil }
+            return strictDate(day: parts[0], month: parts[1], year: parts[2], time: words[2], now)
+        case (5, _), (6, _):
+            // `Sun Nov 16 08:49:37 1994` and `Sun Nov  6 08:49:37 1994`
+            let isPadded = words.count == 6
+            let day = words[isPadded ? 3 : 2]
+            guard names(words[0], among: weekdays), isPadded ? words[2].isEmpty && day.count == 1 : day.count == 2,
+                let year = words.last, year.count == 4
+            else { return nil }
+            return strictDate(day: day, month: words[1], year: year, time: words[words.count - 2], now)
+        default: return nil
+        }
+    }
+
+    private static func strictDate(day: Substring, month: Substring, year: Substring, time: Substring, _ now: Date) -> Date? {
+        guard time.utf8.count == 8, let month = months.first(where: { $0.lowercased() == month.lowercased() }) else { return nil }
+        return date(day: day, month: month[...], year: year, time: time, now)
+    }
+
+    private static let longWeekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+    private static func names(_ word: Substring, among names: [String]) -> Bool {
+        let word = word.lowercased()
+        return names.contains { $0.lowercased() == word }
+    }
+
     /// Returns the date in the fixed form, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Dates outside the years 0 to 9999 are clamped.
     package static func text(of date: Date) -> String {
         let seconds = date.timeIntervalSince1970

@@ -158,35 +158,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Returns the same body, which calls a function when it has ended, has failed, is cancelled, or is released.
     ///
     /// - Parameter action: It may be called several times. It isn't called for a body in memory, which has no transfer.
-    package func whenEnded(_ action: @escaping @Sendable () -> Void) -> ResponseBody {
-        guard case .source(let source) = storage else { return self }
-        return ResponseBody(
-            expectedLength: expectedLength,
-            next: { wanted in
-                do {
-                    let piece = try await source.next(wanted)
-                    if piece == nil { action() }
-                    return piece
-                } catch {
-                    action()
-                    throw error
-                }
-            },
-            arrived: { wanted in
-                do {
-                    let arrival = try source.arrived(wanted)
-                    if case .piece(nil) = arrival { action() }
-                    return arrival
-                } catch {
-                    action()
-                    throw error
-                }
-            },
-            cancel: {
-                source.cancel()
-                action()
-            })
-    }
+    package func whenEnded(_ action: @escaping @Sendable () -> Void) -> ResponseBody { observed(check: {}, ended: action) }
 
     /// Returns the same body, observed while it is read.
     ///
@@ -234,6 +206,44 @@ public struct ResponseBody: AsyncSequence, Sendable {
     package var canceller: (@Sendable () -> Void)? {
         guard case .source(let source) = storage else { return nil }
         return { [weak source] in source?.cancel() }
+    }
+
+    /// Returns the same body, whose pieces an observer sees while they are read: each piece, and `nil` at the end. If the body is released or
+    /// cancelled, or fails, before the end, `stopped` is called; it may be called more than once, also after the end.
+    package func observed(
+        by observe: @escaping @Sendable (Data?) -> Void, stopped: @escaping @Sendable () -> Void
+    ) -> ResponseBody {
+        guard case .source(let source) = storage else {
+            if let data, !data.isEmpty { observe(data) }
+            observe(nil)
+            return self
+        }
+        return ResponseBody(
+            expectedLength: expectedLength,
+            next: { wanted in
+                do {
+                    let piece = try await source.next(wanted)
+                    observe(piece)
+                    return piece
+                } catch {
+                    stopped()
+                    throw error
+                }
+            },
+            arrived: { wanted in
+                do {
+                    let arrival = try source.arrived(wanted)
+                    if case .piece(let piece) = arrival { observe(piece) }
+                    return arrival
+                } catch {
+                    stopped()
+                    throw error
+                }
+            },
+            cancel: {
+                stopped()
+                source.cancel()
+            })
     }
 
     /// Returns an iterator over the pieces. A second iterator continues where the first one stopped.

@@ -17,6 +17,8 @@ public struct TransportResponse: Sendable {
 
     /// Whether a proxy sent this response instead of opening a tunnel to the server (RFC 9110 §9.3.6). The request was not sent.
     public var isTunnelRefusal = false
+    /// Where the response comes from: the network, unless a client's cache answered.
+    public var source = ResponseSource.network
     /// The secrets of the answered request.
     package var secrets: RequestSecrets?
 
@@ -58,6 +60,18 @@ extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertib
         let headers = RequestSecrets.masked(headers, secrets).unmaskedDescription
         return Mirror(self, children: ["status": status, "url": SecretMask.text(of: url, of: secrets), "headers": headers])
     }
+}
+
+/// Where a response comes from.
+public enum ResponseSource: String, Sendable, Hashable, CaseIterable {
+    /// The server sent it.
+    case network
+    /// The cache had it, and it was fresh.
+    case cache
+    /// The cache had it, and the server confirmed that it is current (RFC 9111 §4.3).
+    case validated
+    /// The cache had it, and it may be out of date (RFC 9111 §4.2.4).
+    case stale
 }
 
 /// Information about an exchange beyond its head and body. It grows while the body is read, and is complete after the body's end.

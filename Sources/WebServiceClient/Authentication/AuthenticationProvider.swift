@@ -40,6 +40,14 @@ public protocol AuthenticationProvider: Sendable {
     /// - Throws: An error to end the call if the response isn't trustworthy.
     func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
 
+    /// A text that tells the user of these credentials from any other, such as a digest of the user's name; `nil`, the default, if the
+    /// provider doesn't know.
+    ///
+    /// A ``ResponseCache`` keeps the responses of each identity apart. Without a text, it asks the provider to authorize a copy of the
+    /// request before it looks for a stored response, and the added fields are the identity: the responses of one token serve no other
+    /// token. The cache keeps only a digest of the text.
+    var cacheIdentity: String? { get }
+
     /// Whether the server accepted the provider's credentials when it last received them.
     var isSessionOpened: Bool { get }
 
@@ -49,6 +57,17 @@ public protocol AuthenticationProvider: Sendable {
 }
 
 extension AuthenticationProvider {
+    /// No text: the fields that the provider adds tell identities apart.
+    public var cacheIdentity: String? { nil }
+
+    /// The identity of the credentials that a request will get, for a cache's key.
+    func partitionIdentity(for request: ServiceRequest, _ context: CallContext) async throws -> CachePartitions.Identity {
+        if let text = cacheIdentity { return .named(SHA256.hexadecimal(of: text)) }
+        var attempt = AuthenticationAttempt(request: request, target: .origin)
+        try await authorize(&attempt, context: context)
+        return .fields(CachePartitions.digest(ofFieldsAdded: attempt.request.headers, to: request.headers))
+    }
+
     /// Returns the response unchanged.
     public func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
     {
@@ -207,6 +226,9 @@ struct UserCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebug
         self.name = name.precomposedStringWithCanonicalMapping
         self.password = password.precomposedStringWithCanonicalMapping
     }
+
+    /// A digest that tells these credentials from others. The password counts: who doesn't know it must not get what was stored for it.
+    var digest: String { SHA256.hexadecimal(of: "\(name.utf8.count):\(name)\(password)") }
 
     var description: String { "a user and a password" }
     var debugDescription: String { description }

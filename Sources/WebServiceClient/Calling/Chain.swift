@@ -35,6 +35,16 @@ struct Chain {
             }
         }
 
+        /// A stage that keeps the rest of the chain, for requests that go on after their calls. An interceptor mustn't keep its `next`.
+        init(_ name: String, _ summary: String, keeping make: @escaping @Sendable (Setup) -> Caching?) {
+            self.name = name
+            self.summary = summary
+            add = { setup, next in
+                guard let link = make(setup)?.continuing(with: next) else { return next }
+                return { request, context in try await link.intercept(request, context: context, next: next) }
+            }
+        }
+
         /// A stage whose calls can share the rest of the chain.
         init<Link: SharingStage>(_ name: String, _ summary: String, sharing make: @escaping @Sendable (Setup) -> Link?) {
             self.name = name
@@ -80,6 +90,7 @@ struct Chain {
         Stage("idempotency key", "Gives the call its idempotency key: once per call.", Setup.idempotencyKey),
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", all: Setup.hopInterceptors),
+        Stage("cache", "Answers from the client's cache and fills it: once per hop.", keeping: Setup.cache),
         Stage(
             "coalescing", "Waits for the response of an identical request in flight, if the endpoint says so.", sharing: Setup.coalescing),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
@@ -140,6 +151,19 @@ extension Chain.Setup {
     }
 
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
+
+    fileprivate static func cache(_ setup: Self) -> Caching? {
+        guard let cache = setup.configuration.cache else { return nil }
+        var partitions = CachePartitions(boundary: setup.boundary)
+        if let provider = setup.configuration.authenticationProvider {
+            partitions.identity = { request, context in try await provider.partitionIdentity(for: request, context) }
+        }
+        if let jar = setup.configuration.cookies {
+            let clock = setup.runtime.clock
+            partitions.cookies = { request in (jar.identity, jar.field(for: request, at: clock.date())) }
+        }
+        return Caching(cache: cache, partitions: partitions, clock: setup.runtime.clock, background: setup.runtime.background)
+    }
 
     fileprivate static func coalescing(_ setup: Self) -> CoalescingStage? {
         setup.hasAttributes ? CoalescingStage(exchanges: setup.runtime.exchanges) : nil

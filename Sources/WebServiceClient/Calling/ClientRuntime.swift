@@ -3,6 +3,8 @@
 final class ClientRuntime: Sendable {
     /// The clock of all stages.
     let clock: CallClock
+    /// Requests that no caller waits for, such as the cache's validations. They end with the client.
+    let background = BackgroundCalls()
     /// The calls that haven't ended.
     let calls: LiveCalls
     /// The exchanges that several calls share.

@@ -59,6 +59,8 @@ extension WebServiceClient {
             get { attributes[ClientRateLimit.self]?.limit }
             set { attributes[ClientRateLimit.self] = newValue.map { ClientRateLimit(limit: $0) } }
         }
+        /// The cache of responses (RFC 9111); `nil`, the default, for none. Several clients may share one.
+        public var cache: ResponseCache?
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
         ///
         ///     $0.attributes[Audited.self] = Audited(by: "billing")
@@ -109,35 +111,44 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
 
     /// The same as ``description``, one by one. A dump shows no secrets.
     public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "serviceRoot": SecretMask.text(ofURL: serviceRoot),
-                "headers": RequestSecrets.masked(headers, RequestSecrets(rules: headerRules, texts: [])).unmaskedDescription,
-                "headerRules": headerRules,
-                "allowedOrigins": allowedOrigins.map(SecretMask.text(ofURL:)),
-                "authenticationProvider": MaskedMirror.typeName(of: authenticationProvider),
-                "proxyAuthenticationProvider": MaskedMirror.typeName(of: proxyAuthenticationProvider),
-                "cookies": cookies.map(\.description) ?? "nil",
-                "interceptors": interceptors.map { MaskedMirror.typeName(of: $0) },
-                "transport": MaskedMirror.typeName(of: transport),
-                "trust": trust.map(\.description) ?? "nil",
-                "serializer": MaskedMirror.typeName(of: serializer),
-                "parsers": MaskedMirror.typeName(of: parsers),
-                "statuses": statuses,
-                "errorHandler": MaskedMirror.typeName(of: errorHandler),
-                "timeouts": timeouts,
-                "redirects": redirects,
-                "retry": retry,
-                "retryBudget": retryBudget.map(\.description) ?? "nil",
-                "tracing": tracing.map { ValueText.text(of: $0) } ?? "nil",
-                "circuitBreaker": circuitBreaker.map(\.description) ?? "nil",
-                "queue": queue,
-                "attributes": attributes.all.map { ValueText.text(of: $0) },
-                "arrays": arrays,
-                "urlBuilder": MaskedMirror.typeName(of: urlBuilder),
-                "bodyLimit": bodyLimit,
-            ])
+        // In two parts: the compiler needs too long for one expression.
+        Mirror(self, children: (Array(serviceParts) + Array(callParts)).map { (label: Optional($0.key), value: $0.value) })
+    }
+
+    private var serviceParts: KeyValuePairs<String, Any> {
+        [
+            "serviceRoot": SecretMask.text(ofURL: serviceRoot),
+            "headers": RequestSecrets.masked(headers, RequestSecrets(rules: headerRules, texts: [])).unmaskedDescription,
+            "headerRules": headerRules,
+            "allowedOrigins": allowedOrigins.map(SecretMask.text(ofURL:)),
+            "authenticationProvider": MaskedMirror.typeName(of: authenticationProvider),
+            "proxyAuthenticationProvider": MaskedMirror.typeName(of: proxyAuthenticationProvider),
+            "cookies": cookies.map(\.description) ?? "nil",
+            "interceptors": interceptors.map { MaskedMirror.typeName(of: $0) },
+            "transport": MaskedMirror.typeName(of: transport),
+            "trust": trust.map(\.description) ?? "nil",
+            "serializer": MaskedMirror.typeName(of: serializer),
+            "parsers": MaskedMirror.typeName(of: parsers),
+        ]
+    }
+
+    private var callParts: KeyValuePairs<String, Any> {
+        [
+            "statuses": statuses,
+            "errorHandler": MaskedMirror.typeName(of: errorHandler),
+            "timeouts": timeouts,
+            "redirects": redirects,
+            "retry": retry,
+            "retryBudget": retryBudget.map(\.description) ?? "nil",
+            "tracing": tracing.map { ValueText.text(of: $0) } ?? "nil",
+            "circuitBreaker": circuitBreaker.map(\.description) ?? "nil",
+            "queue": queue,
+            "cache": cache.map(\.description) ?? "nil",
+            "attributes": attributes.all.map { ValueText.text(of: $0) },
+            "arrays": arrays,
+            "urlBuilder": MaskedMirror.typeName(of: urlBuilder),
+            "bodyLimit": bodyLimit,
+        ]
     }
 }
 

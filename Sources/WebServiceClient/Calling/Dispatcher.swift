@@ -50,6 +50,7 @@ struct Dispatcher: Sendable {
             value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
             httpVersion: response.httpVersion, report: response.report)
         result.secrets = response.secrets
+        result.source = response.source
         return result
     }
 
@@ -346,6 +347,7 @@ extension Dispatcher {
             value: body, status: response.status, headers: response.headers, url: response.url,
             duration: MonotonicInstant.now - started, httpVersion: response.httpVersion, report: response.report)
         result.secrets = response.secrets
+        result.source = response.source
         return (result, reader)
     }
 }

@@ -16,6 +16,8 @@ public struct ServiceResponse<Value> {
     public var httpVersion: String?
     /// The transport's report of the last exchange: times, bytes, trailers, informational responses.
     public var report: ExchangeReport?
+    /// Where the response comes from: the network, unless the client's cache answered.
+    public var source = ResponseSource.network
     /// The secrets in the request that was answered.
     var secrets: RequestSecrets?
 
@@ -39,6 +41,7 @@ public struct ServiceResponse<Value> {
             value: try transform(value), status: status, headers: headers, url: url, duration: duration, httpVersion: httpVersion,
             report: report)
         result.secrets = secrets
+        result.source = source
         return result
     }
 }

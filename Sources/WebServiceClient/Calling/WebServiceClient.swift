@@ -54,10 +54,6 @@ open class WebServiceClient: @unchecked Sendable {
         runtime.queue.apply(configuration.queue, number: 0)
     }
 
-    deinit {
-        runtime.queue.close(with: CallCancelled(.shutdown, reason: "The client was released."))
-    }
-
     /// Creates a client with the endpoints of a profile laid over those of the class.
     public convenience init(profile: ServiceProfile, configure: (inout Configuration) -> Void = { _ in }) {
         self.init(serviceRoot: "", configure: configure)
@@ -65,6 +61,12 @@ open class WebServiceClient: @unchecked Sendable {
             $0.profile = profile
             $0.profileRoot = profile.baseURL
         }
+    }
+
+    deinit {
+        // Background requests hold the chain, and with it the runtime.
+        runtime.background.end()
+        runtime.queue.close(with: CallCancelled(.shutdown, reason: "The client was released."))
     }
 
     // MARK: Declarations
@@ -280,7 +282,7 @@ extension WebServiceClient {
         let table = compiledTable(defaults)
         return table.faults + ServiceRoot.faults(in: defaults.serviceRoot) + DefaultsCheck.faults(in: defaults)
             + RetryCheck.faults(table: table, settings: defaults.settings) + ResilienceCheck.faults(defaults.settings, key: nil)
-            + LimitCheck.faults(defaults.settings, key: nil)
+            + LimitCheck.faults(defaults.settings, key: nil) + CacheCheck.faults(defaults.settings, key: nil, method: nil)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.

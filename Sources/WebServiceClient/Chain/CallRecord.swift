@@ -75,6 +75,8 @@ package final class CallRecord: Sendable {
         var exchange: Exchange?
         /// The exchange of a hedging request, beside the first request's, with its number.
         var hedge: (number: Int, exchange: Exchange)?
+        /// The fields of the last request as sent, with those that authentication adds.
+        var sentFields: HTTPFields?
         /// The number of exchanges so far.
         var number = 0
         /// The number of ``exchange``.
@@ -233,10 +235,19 @@ package final class CallRecord: Sendable {
         }
     }
 
+    /// The fields of the last answered request as sent; `nil` if the call, or the call's last hop, sent none.
+    var sentFields: HTTPFields? { state.withLock { $0.sentFields } }
+
+    /// Forgets the fields of an earlier hop.
+    func forgetSentFields() {
+        state.withLock { $0.sentFields = nil }
+    }
+
     /// Records the answer, unless a later exchange has begun: an interceptor may send two at once.
-    func isAnswered(by response: TransportResponse, exchange number: Int) {
+    func isAnswered(by response: TransportResponse, to fields: HTTPFields, exchange number: Int) {
         let answer = Answer(status: response.status, headers: response.headers, url: response.url)
         state.withLock { state in
+            state.sentFields = fields
             if state.current == number { state.exchange?.answer = answer }
             if state.hedge?.number == number { state.hedge?.exchange.answer = answer }
         }

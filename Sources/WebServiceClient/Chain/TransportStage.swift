@@ -42,7 +42,7 @@ struct TransportStage: Sendable {
                 try await cancelled(with: cancellation, request)
             }
         if let secrets = request.secrets { response.secrets = secrets }
-        context.record.isAnswered(by: response, exchange: context.exchange)
+        context.record.isAnswered(by: response, to: request.headers, exchange: context.exchange)
         return response
     }
 

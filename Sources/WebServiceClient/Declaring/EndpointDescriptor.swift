@@ -282,8 +282,8 @@ extension EndpointDescriptor {
 
     // MARK: Transport
 
-    /// Sets the identifier of the call's cached response, as a template: `"orders/%%0%%"`. Your interceptor that caches responses reads
-    /// it from the call's context. A call whose template has a `nil` argument has no identifier.
+    /// Sets the identifier of the call's cached response, as a template: `"orders/%%0%%"`. ``ResponseCache/flush(identifier:)`` removes the
+    /// response by it, and interceptors read it from the call's context. A call whose template has a `nil` argument has no identifier.
     ///
     /// Arguments are inserted unchanged: with `"%%0%%/%%1%%"`, `a/b` and `c` have the same identifier as `a` and `b/c`.
     public func cacheIdentifier(_ template: String) -> EndpointDescriptor {
@@ -308,6 +308,26 @@ extension EndpointDescriptor {
     /// The response's body is read into memory, up to the call's body limit. Calls that read a stream have an exchange of their own.
     public func coalesced() -> EndpointDescriptor {
         attribute(Coalescing())
+    }
+
+    /// Caches responses for a duration, whatever the server's fields say: see ``EndpointCaching/lifetime(_:)``. It applies to GET, and if
+    /// the client has a ``ResponseCache``.
+    public func cached(for lifetime: Duration) -> EndpointDescriptor {
+        attribute(EndpointCaching.lifetime(lifetime))
+    }
+
+    /// Neither stores nor reuses responses.
+    public func uncached() -> EndpointDescriptor {
+        attribute(EndpointCaching.off)
+    }
+
+    /// Sets tags of the stored responses, for ``ResponseCache/flush(tag:)``.
+    public func cacheTags(_ tags: String...) -> EndpointDescriptor {
+        with {
+            var names = CacheTags()
+            names.names = tags
+            $0.settings.attributes.set(names)
+        }
     }
 
     /// Sets the deadlines, overriding the deadlines of the class and the client.

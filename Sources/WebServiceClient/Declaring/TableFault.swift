@@ -32,6 +32,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badRoot
         /// A parser registered for an invalid media type.
         case badParser
+        /// A cache setting that makes no sense, such as a negative lifetime.
+        case badCaching
         /// An invalid trust policy.
         case badTrust
         /// A retry policy, a retry budget or an idempotency key that makes no sense, or a policy that can never repeat the call.

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 
 /// The progress of a destination.
 struct DestinationState: Sendable {

@@ -1,3 +1,5 @@
+import HTTPTransport
+
 /// A record in a segment: marker (4) · length of the payload (4) · CRC-32C (4) · position (8) · payload.
 ///
 /// The checksum covers the segment's salt, length, position, and payload.

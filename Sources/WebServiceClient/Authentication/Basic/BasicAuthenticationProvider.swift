@@ -19,6 +19,8 @@ public final class BasicAuthenticationProvider: AuthenticationProvider {
     private let isPreemptive: Bool
     private let credentials: Result<String, AuthenticationError>
     private let state = Locked(State())
+    /// A digest of the user's name and password.
+    public let cacheIdentity: String?
 
     /// Creates a provider for one user.
     ///
@@ -30,6 +32,7 @@ public final class BasicAuthenticationProvider: AuthenticationProvider {
     public init(user: String, password: String, isPreemptive: Bool = true) {
         self.isPreemptive = isPreemptive
         let user = UserCredentials(name: user, password: password)
+        cacheIdentity = user.digest
         do throws(AuthenticationError) {
             credentials = .success(try BasicAuthorization.value(user: user))
         } catch {

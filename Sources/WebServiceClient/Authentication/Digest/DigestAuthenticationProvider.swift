@@ -56,6 +56,8 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
     private let responseBodyLimit: Int
     private let makeClientNonce: @Sendable () -> String
     private let state = Locked(State())
+    /// A digest of the user's name and password.
+    public let cacheIdentity: String?
 
     /// Creates a provider for one user.
     ///
@@ -82,6 +84,7 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
     ) {
         self.minimumHash = minimumHash
         self.user = UserCredentials(name: user, password: password)
+        cacheIdentity = self.user.digest
         self.responseBodyLimit = responseBodyLimit
         makeClientNonce = clientNonce
     }

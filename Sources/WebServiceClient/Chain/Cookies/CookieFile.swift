@@ -1,3 +1,4 @@
+import CSystemLibraries
 import Foundation
 
 #if canImport(Darwin)
@@ -31,8 +32,7 @@ final class CookieFile: Sendable {
     private struct Version: Equatable {
         let node: UInt64
         let size: Int64
-        let seconds: Int64
-        let nanoseconds: Int64
+        let modified: Int64
     }
 
     /// The file's name, for messages.
@@ -194,16 +194,9 @@ final class CookieFile: Sendable {
     // MARK: Reading
 
     private func version() -> Version? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        #if canImport(Darwin)
-        let time = status.st_mtimespec
-        #else
-        let time = status.st_mtim
-        #endif
-        return Version(
-            node: UInt64(truncatingIfNeeded: status.st_ino), size: Int64(status.st_size), seconds: Int64(time.tv_sec),
-            nanoseconds: Int64(time.tv_nsec))
+        var status = csl_file_status()
+        guard csl_status_at_path(path, true, &status) == 0 else { return nil }
+        return Version(node: status.node, size: status.size, modified: status.modified)
     }
 
     /// The bytes of the file; `nil` if there is none.
@@ -214,8 +207,8 @@ final class CookieFile: Sendable {
             throw failure("can't be read")
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.sizeLimit else {
+        var status = csl_file_status()
+        guard csl_status_of_file(descriptor, &status) == 0, status.is_regular, status.size <= Self.sizeLimit else {
             throw CookieFileError(message: "The cookie file \(name) isn't a regular file of at most \(Self.sizeLimit >> 20) MiB.")
         }
         do {

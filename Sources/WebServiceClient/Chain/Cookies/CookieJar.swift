@@ -18,6 +18,8 @@ public final class CookieJar: Sendable {
     private let suffixes: PublicSuffixes
     /// The file; `nil` for a jar in memory.
     let file: CookieFile?
+    /// A text that tells the jar from others, for the cache: the file's place, which later runs of the program know too, or a random one.
+    let identity: String
     /// The lines, from 1, of the jar's file that hold no cookie. The first change of the file removes them.
     public let unreadLines: [Int]
 
@@ -28,6 +30,7 @@ public final class CookieJar: Sendable {
         store = Locked(CookieStore())
         suffixes = publicSuffixes
         file = nil
+        identity = UUID().uuidString
         unreadLines = []
     }
 
@@ -56,6 +59,7 @@ public final class CookieJar: Sendable {
         let cookieFile = try CookieFile(file, store: store)
         unreadLines = try cookieFile.read()
         self.file = cookieFile
+        identity = file.standardizedFileURL.path(percentEncoded: false)
     }
 
     // MARK: Inspecting
@@ -171,6 +175,13 @@ public final class CookieJar: Sendable {
             request.headers.set(.cookie, bytes: field)
         }
         return omitted
+    }
+
+    /// The `Cookie` field that a request will have; `nil` for none.
+    func field(for request: ServiceRequest, at now: Date) -> String? {
+        var request = request
+        if let place = CookiePlace(request.url) { _ = add(to: &request, for: place, at: now) }
+        return request.headers[.cookie]
     }
 
     /// The names of the cookies in a `Cookie` field.

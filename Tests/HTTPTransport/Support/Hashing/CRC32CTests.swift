@@ -1,5 +1,5 @@
 import Foundation
-import RemoteLogger
+import HTTPTransport
 import TestSupport
 import Testing
 

@@ -19,7 +19,7 @@ package struct CRC32C: Sendable {
     }
 
     /// Adds a number in little-endian order.
-    mutating func update(_ number: UInt64) {
+    package mutating func update(_ number: UInt64) {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }
 

@@ -1,0 +1,393 @@
+import CSystemLibraries
+public import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Keeps responses in a folder, up to a number of bytes: for the next run of the program, and for other processes that use the same folder.
+///
+///     $0.cache = ResponseCache(store: DiskCacheStore(directory: folder, limit: 100_000_000))
+///
+/// Each response is a file, written under another name and renamed, so a killed process leaves no half response under a name that is read.
+/// Every part has a checksum; a damaged file is removed and counts as not stored. Nothing is synced: after a power failure, responses may be
+/// missing, but none is wrong. Writing happens behind the calls, in one queue; while that is too full, responses aren't stored.
+///
+/// The folder is private to its user (0700, files 0600). A folder that others may read or write isn't used.
+public final class DiskCacheStore: CacheStore {
+    /// What the store does with files, for tests that let it fail.
+    enum Operation: Sendable, CaseIterable {
+        case makeDirectory
+        case create
+        case write
+        case rename
+        case remove
+        case list
+    }
+
+    private struct State {
+        /// The number of waiting operations by URL; the next lookup of that URL waits for them.
+        var pending: [String: Int] = [:]
+        /// The bytes that wait to be written.
+        var waitingBytes = 0
+        /// The bytes of all files at the last look, and those written since; `nil` before the first look.
+        var bytes: Int?
+        var problem: String?
+        /// The kinds of problems told so far.
+        var told: Set<Int32> = []
+        var isReady = false
+    }
+
+    /// The folder.
+    public let directory: URL
+    /// The greatest number of bytes.
+    public let limit: Int
+    /// Returns an error number for an operation that is to fail.
+    let failing: (@Sendable (Operation) -> Int32?)?
+    private let root: String
+    private let queue = DispatchQueue(label: "DiskCacheStore", qos: .utility)
+    private let state = Locked(State())
+
+    /// The number of responses of one key, such as those for different languages.
+    private static let slots = 8
+    /// The most bytes that wait to be written.
+    private static let waitingLimit = 8 * 1024 * 1024
+    /// The most bytes of heads that count no longer in a file.
+    private static let oldHeadsLimit = 128 * 1024
+    /// The age in seconds of files that an ended process has left unfinished.
+    private static let leftoverAge = 3_600.0
+
+    /// Creates a store. Nothing is read or written before its first use.
+    ///
+    /// - Parameters:
+    ///   - directory: The folder, which is created if it is missing. Only stores should use it.
+    ///   - limit: The greatest number of bytes. Several processes each keep to it, and look from time to time at what the others have
+    ///     written. A single response may have a quarter of it. Default 256 MiB.
+    public convenience init(directory: URL, limit: Int = 256 * 1024 * 1024) {
+        self.init(directory: directory, limit: limit, failing: nil)
+    }
+
+    init(directory: URL, limit: Int, failing: (@Sendable (Operation) -> Int32?)?) {
+        self.directory = directory
+        self.limit = max(0, limit)
+        self.failing = failing
+        var path = directory.path(percentEncoded: false)
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        root = path
+    }
+
+    /// The number of bytes of all files, as far as known: 0 before the first response is stored.
+    public var byteCount: Int { state.withLock { $0.bytes ?? 0 } }
+
+    /// A problem that has come up since the last call. Each kind is told once.
+    public func takeProblem() -> String? {
+        state.withLock { state in
+            defer { state.problem = nil }
+            return state.problem
+        }
+    }
+
+    // MARK: Reading
+
+    /// Returns the responses of a key.
+    public func entries(for key: CacheKey, until isFound: @Sendable (CacheHead) -> Bool) async -> [CacheEntry] {
+        if state.withLock({ $0.pending[key.url] != nil }) { await written() }
+        var entries: [CacheEntry] = []
+        let base = path(of: key)
+        for slot in 0..<Self.slots {
+            let path = "\(base).\(slot)"
+            guard let entry = entry(at: path), entry.head.key == key else { continue }
+            entries.append(entry)
+            if isFound(entry.head) { break }
+        }
+        return entries
+    }
+
+    /// Waits until everything that was begun before is written.
+    func written() async {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume() }
+        }
+    }
+
+    private func entry(at path: String) -> CacheEntry? {
+        do throws(CacheFile.Damaged) {
+            guard let file = try CacheFile(path: path) else { return nil }
+            // The time of the last change is that of the last use.
+            _ = futimens(file.descriptor.number, nil)
+            // The entry holds the open file: removing or replacing it doesn't change what is read.
+            return CacheEntry(file.head) { [weak self] range in
+                file.body(range) { [weak self] in self?.perform(file.head.key.url) { $0.remove(path) } }
+            }
+        } catch {
+            perform(nil) { $0.remove(path) }
+            return nil
+        }
+    }
+
+    /// The heads of all responses.
+    public func heads() async -> [CacheHead] {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                continuation.resume(returning: self.files().compactMap { Self.head(at: $0.path) })
+            }
+        }
+    }
+
+    private static func head(at path: String) -> CacheHead? {
+        do throws(CacheFile.Damaged) {
+            guard let file = try CacheFile(path: path) else { return nil }
+            return file.head
+        } catch {
+            return nil
+        }
+    }
+
+    // MARK: Names
+
+    /// The path of a key's files, without the number of the slot.
+    private func path(of key: CacheKey) -> String {
+        "\(folder(of: key.partition))/\(Self.name(ofURL: key.url))"
+    }
+
+    func folder(of partition: String) -> String {
+        "\(root)/\(partition.isEmpty ? "0" : String(SHA256.hexadecimal(of: partition).prefix(32)))"
+    }
+
+    private static func name(ofURL url: String) -> String { String(SHA256.hexadecimal(of: url).prefix(40)) }
+
+    private struct File {
+        let path: String
+        let size: Int
+        /// The time of the last use, in nanoseconds since 1970.
+        let used: Int64
+    }
+
+    /// All files of responses. Unfinished ones that nobody finishes are removed.
+    private func files() -> [File] {
+        var files: [File] = []
+        let now = Date().timeIntervalSince1970
+        for folder in names(in: root) where !folder.hasPrefix(".") {
+            let path = "\(root)/\(folder)"
+            for name in names(in: path) {
+                var status = csl_file_status()
+                let path = "\(path)/\(name)"
+                guard csl_status_at_path(path, false, &status) == 0, status.is_regular else { continue }
+                if name.hasPrefix("new-") {
+                    if now - Double(status.modified) / 1e9 > Self.leftoverAge { _ = unlink(path) }
+                } else {
+                    files.append(File(path: path, size: Int(clamping: status.size), used: status.modified))
+                }
+            }
+        }
+        return files
+    }
+
+    private func names(in path: String) -> [String] {
+        guard failing?(.list) == nil, let folder = csl_folder_open(path) else { return [] }
+        defer { csl_folder_close(folder) }
+        var names: [String] = []
+        while let name = csl_folder_next(folder) {
+            let name = String(cString: name)
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    // MARK: Writing
+
+    /// Performs an operation behind the calls. The next lookup of the URL waits for it.
+    func perform(_ url: String?, _ body: @escaping @Sendable (DiskCacheStore) -> Void) {
+        if let url { state.withLock { $0.pending[url, default: 0] += 1 } }
+        queue.async {
+            body(self)
+            guard let url else { return }
+            self.state.withLock { state in
+                let rest = (state.pending[url] ?? 1) - 1
+                state.pending[url] = rest > 0 ? rest : nil
+            }
+        }
+    }
+
+    /// Reports a problem once for each error number.
+    func note(_ operation: String, _ error: Int32) {
+        state.withLock { state in
+            guard state.told.insert(error).inserted else { return }
+            state.problem = "the folder \(root) can't be used, since \(operation) failed: \(String(cString: strerror(error)))"
+        }
+    }
+
+    /// Makes the folder of a partition, and checks the store's.
+    func prepare(_ folder: String) -> Bool {
+        if let error = failing?(.makeDirectory) {
+            note("making it", error)
+            return false
+        }
+        if !state.withLock({ $0.isReady }) {
+            try? FileManager.default.createDirectory(
+                atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            var status = csl_file_status()
+            guard csl_status_at_path(root, true, &status) == 0, status.is_folder else {
+                note("making it", errno == 0 ? ENOTDIR : errno)
+                return false
+            }
+            guard status.is_private else {
+                note("checking that only its user may read and write it", EPERM)
+                return false
+            }
+            state.withLock { $0.isReady = true }
+        }
+        guard mkdir(folder, 0o700) != 0, errno != EEXIST else { return true }
+        if errno == ENOENT { state.withLock { $0.isReady = false } }
+        note("making a folder in it", errno)
+        return false
+    }
+
+    func remove(_ path: String) {
+        if let error = failing?(.remove) { return note("removing a file", error) }
+        if unlink(path) != 0, errno != ENOENT { note("removing a file", errno) }
+    }
+
+    /// Begins to store a response.
+    public func writer(for head: CacheHead) -> (any CacheWriter)? {
+        guard head.bodyLength < Int64(limit / 4) else { return nil }
+        return DiskCacheWriter(self, head)
+    }
+
+    /// Reserves memory for bytes that wait to be written.
+    func reserve(_ count: Int) -> Bool {
+        state.withLock { state in
+            guard state.waitingBytes + count <= Self.waitingLimit else { return false }
+            state.waitingBytes += count
+            return true
+        }
+    }
+
+    func release(_ count: Int) {
+        state.withLock { $0.waitingBytes = max(0, $0.waitingBytes - count) }
+    }
+
+    /// Makes the folder anew before the next file: another process may have removed it.
+    func forgetFolder() {
+        state.withLock { $0.isReady = false }
+    }
+
+    /// Counts a new file.
+    func count(_ bytes: Int) {
+        state.withLock { $0.bytes = ($0.bytes ?? 0) + bytes }
+    }
+
+    /// The path for a new response: that of the one that it replaces, else a free one, else that of the oldest.
+    func place(of head: CacheHead) -> String {
+        let base = path(of: head.key)
+        var free: String?
+        var oldest: (path: String, received: Date)?
+        for slot in 0..<Self.slots {
+            let path = "\(base).\(slot)"
+            guard let old = Self.head(at: path) else {
+                free = free ?? path
+                continue
+            }
+            if old.selectsTheSame(as: head) { return path }
+            if oldest.map({ old.received < $0.received }) ?? true { oldest = (path, old.received) }
+        }
+        return free ?? oldest?.path ?? "\(base).0"
+    }
+
+    /// Removes the least recently used responses until a new one has room: down to nine tenths, so that it happens rarely.
+    func makeRoom(for added: Int) {
+        if let known = state.withLock({ $0.bytes }), known + added <= limit { return }
+        // Other processes write and remove, too: only the folder knows.
+        var files = files()
+        var total = files.reduce(0) { $0 + $1.size }
+        if total + added > limit {
+            files.sort { $0.used < $1.used }
+            for file in files {
+                guard total + added > limit - limit / 10 else { break }
+                remove(file.path)
+                total -= file.size
+            }
+        }
+        state.withLock { $0.bytes = total }
+    }
+
+    // MARK: Changing
+
+    /// Replaces a head.
+    public func update(_ head: CacheHead) {
+        perform(head.key.url) { store in
+            guard let (path, old, size) = store.find(head) else { return }
+            var head = head
+            head.bodyLength = old.bodyLength
+            let ending = CacheFile.ending(head)
+            guard size - CacheFile.framedLength(old.bodyLength) + ending.count <= Self.oldHeadsLimit else { return store.remove(path) }
+            let file = CacheFile.open(path, O_WRONLY | O_APPEND)
+            guard file >= 0 else { return }
+            defer { close(file) }
+            // If it isn't written as a whole, the file has no valid end, and counts as damaged.
+            let count = store.failing?(.write).map { _ in 0 } ?? ending.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if count == ending.count {
+                store.state.withLock { $0.bytes = $0.bytes.map { $0 + ending.count } }
+            } else {
+                store.note("writing", errno)
+                store.remove(path)
+            }
+        }
+    }
+
+    /// The file of a response.
+    private func find(_ head: CacheHead) -> (path: String, head: CacheHead, size: Int)? {
+        let base = path(of: head.key)
+        for slot in 0..<Self.slots {
+            let path = "\(base).\(slot)"
+            do throws(CacheFile.Damaged) {
+                guard let file = try CacheFile(path: path), file.head.id == head.id else { continue }
+                return (path, file.head, file.size)
+            } catch {
+                remove(path)
+            }
+        }
+        return nil
+    }
+
+    /// Removes a response.
+    public func remove(_ head: CacheHead) {
+        perform(head.key.url) { store in
+            if let (path, _, _) = store.find(head) { store.remove(path) }
+        }
+    }
+
+    /// Removes all responses of a URL.
+    public func removeAll(ofURL url: String) {
+        perform(url) { store in
+            let name = Self.name(ofURL: url)
+            for partition in store.names(in: store.root) where !partition.hasPrefix(".") {
+                for slot in 0..<Self.slots { store.remove("\(store.root)/\(partition)/\(name).\(slot)") }
+            }
+        }
+    }
+
+    /// Removes responses.
+    public func removeAll(where isRemoved: @escaping @Sendable (CacheHead) -> Bool) async -> Int {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                var count = 0
+                for file in self.files() {
+                    guard let head = Self.head(at: file.path) else {
+                        self.remove(file.path)
+                        continue
+                    }
+                    guard isRemoved(head) else { continue }
+                    self.remove(file.path)
+                    count += 1
+                }
+                self.state.withLock { $0.bytes = nil }
+                continuation.resume(returning: count)
+            }
+        }
+    }
+}
