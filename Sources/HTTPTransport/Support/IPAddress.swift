@@ -46,7 +46,7 @@ package enum IPAddress {
 
     /// Whether a host is this machine, in any spelling: `localhost` and its subdomains (RFC 6761 §6.3), 127.0.0.0/8 (RFC 1122 §3.2.1.3),
     /// and ::1 (RFC 4291 §2.5.3), also as an IPv4-mapped IPv6 address.
-    static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         let host = canonical(host)
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
         let address = host.prefix { $0 != "%" }

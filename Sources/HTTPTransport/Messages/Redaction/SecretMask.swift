@@ -200,6 +200,21 @@ package final class RequestSecrets: Sendable, Hashable {
         self.texts = all.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }.map { Array($0.utf8) }
     }
 
+    private init(rules: HeaderRules, sorted texts: [[UInt8]]) {
+        self.rules = rules
+        self.texts = texts
+    }
+
+    /// Returns secrets that also mask these texts; `nil` if there is nothing to mask.
+    package static func adding(_ texts: [String], to secrets: RequestSecrets?) -> RequestSecrets? {
+        guard let added = RequestSecrets(rules: secrets?.rules ?? .standard, texts: texts) else { return secrets }
+        guard let secrets else { return added }
+        let all = Set(secrets.texts).union(added.texts).sorted {
+            $0.count == $1.count ? $1.lexicographicallyPrecedes($0) : $0.count > $1.count
+        }
+        return RequestSecrets(rules: secrets.rules, sorted: all)
+    }
+
     /// Whether both hide the same texts and use the same rules.
     package static func == (left: RequestSecrets, right: RequestSecrets) -> Bool {
         left === right || left.rules == right.rules && left.texts == right.texts
