@@ -23,6 +23,7 @@ struct TransportStage: Sendable {
         try Task.checkCancellation()
         var response = try await transport.send(request)
         if let secrets = request.secrets { response.secrets = secrets }
+        if let url = context.shownURL { response.url = url }
         context.record.isAnswered(by: response, exchange: context.exchange)
         return response
     }
