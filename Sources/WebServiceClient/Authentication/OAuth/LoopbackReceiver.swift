@@ -36,8 +36,8 @@ final class LoopbackReceiver: Sendable {
 
     /// The most bytes of a request's head.
     private static let headLimit = 16 * 1024
-    /// The milliseconds for which a connection may take to send its request.
-    private static let patience: Int32 = 5_000
+    /// The milliseconds for which a connection may take to send its request. Some browsers open connections that they may not use.
+    private static let patience: Int32 = 2_000
 
     /// Listens on a free port.
     ///
@@ -163,7 +163,12 @@ final class LoopbackReceiver: Sendable {
 
     /// Reads a request's head. It must be complete, or closing the socket would reset the connection before the response arrives.
     static func request(in head: [UInt8]) -> Request {
-        guard head.suffix(4).elementsEqual("\r\n\r\n".utf8) || head.suffix(2).elementsEqual("\n\n".utf8) else { return .incomplete }
+        let hasEnd = head.indices.contains { index in
+            guard head[index] == UInt8(ascii: "\n") else { return false }
+            let rest = head[(index + 1)...]
+            return rest.first == UInt8(ascii: "\n") || rest.starts(with: "\r\n".utf8)
+        }
+        guard hasEnd else { return .incomplete }
         let line = String(decoding: head.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, words[0] == "GET", words[1].hasPrefix("/"), words[2].hasPrefix("HTTP/1.") else { return .invalid }

@@ -249,7 +249,7 @@ extension OAuthClient {
         case .none:
             form.append(("client_id", id))
         case .basic(let secret, let isEncoded):
-            let pair = isEncoded ? "\(URLEncoding.formField(id)):\(URLEncoding.formField(secret))" : "\(id):\(secret)"
+            let pair = isEncoded ? "\(Self.encoded(id)):\(Self.encoded(secret))" : "\(id):\(secret)"
             let value = Data(pair.utf8).base64EncodedString()
             headers[.authorization] = "Basic " + value
             secrets.append(value)
@@ -278,6 +278,12 @@ extension OAuthClient {
         request.trust = trust
         request.secrets = RequestSecrets.adding(secrets, to: nil)
         return (request, secrets)
+    }
+
+    /// Encodes a part of Basic. A space is `%20`, which every decoder of forms reads, because some servers, such as Authlib, only undo
+    /// percent-encoding.
+    private static func encoded(_ text: String) -> String {
+        URLEncoding.formField(text).replacing("+", with: "%20")
     }
 
     /// Returns the URL of an endpoint.

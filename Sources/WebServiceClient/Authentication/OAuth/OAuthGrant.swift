@@ -72,8 +72,8 @@ public struct OAuthGrant: TokenSource {
     }
 }
 
-// As members of the protocol, so that call sites can write `BearerTokenProvider(.device(of: …) { … })`.
-extension TokenSource where Self == OAuthGrant {
+// The grants.
+extension OAuthGrant {
     /// The client's own credentials (RFC 6749 §4.4), for programs that act for themselves.
     public static func clientCredentials(of client: OAuthClient, scopes: [String] = []) -> OAuthGrant {
         OAuthGrant(client, scopes, .client)

@@ -35,12 +35,25 @@ public final class BearerTokenProvider: AuthenticationProvider {
     ///     its lifetime, at most a minute. At most half the lifetime is used.
     ///   - isRefusal: Whether a response refuses the token, for services that refuse an expired token otherwise than with 401. It sees the head
     ///     only.
-    public init(
+    public convenience init(
         _ source: some TokenSource, store: any TokenStore = MemoryTokenStore(), refreshAhead: Duration? = nil,
         isRefusal: (@Sendable (TransportResponse) -> Bool)? = nil
     ) {
-        session = TokenSession(source, store: store, refreshAhead: refreshAhead)
-        changes = !(source is FixedTokenSource)
+        self.init(session: TokenSession(source, store: store, refreshAhead: refreshAhead), isRefusal)
+    }
+
+    /// Creates a provider for a grant of OAuth 2.0, so that call sites can write `BearerTokenProvider(.clientCredentials(of: …))`. See
+    /// ``init(_:store:refreshAhead:isRefusal:)-(TokenSource,_,_,_)``.
+    public convenience init(
+        _ grant: OAuthGrant, store: any TokenStore = MemoryTokenStore(), refreshAhead: Duration? = nil,
+        isRefusal: (@Sendable (TransportResponse) -> Bool)? = nil
+    ) {
+        self.init(session: TokenSession(grant, store: store, refreshAhead: refreshAhead), isRefusal)
+    }
+
+    private init(session: TokenSession, _ isRefusal: (@Sendable (TransportResponse) -> Bool)?) {
+        self.session = session
+        changes = !(session.source is FixedTokenSource)
         refuses = isRefusal
     }
 

@@ -85,7 +85,8 @@ import Testing
     @Test(
         arguments: [
             ("", .incomplete), ("GET / HTTP/1.1\r\n", .incomplete), ("GET /?a HTTP/1.1\r\nHost: x\r\n\r\n", .get("/?a")),
-            ("GET / HTTP/1.0\n\n", .get("/")), ("POST / HTTP/1.1\r\n\r\n", .invalid), ("GET ?a HTTP/1.1\r\n\r\n", .invalid),
+            ("GET / HTTP/1.0\n\n", .get("/")), ("POST / HTTP/1.1\r\n\r\nstate=1", .invalid), ("GET /a HTTP/1.1\r\n\r\nx", .get("/a")),
+            ("POST / HTTP/1.1\r\n\r\n", .invalid), ("GET ?a HTTP/1.1\r\n\r\n", .invalid),
             ("GET http://a/ HTTP/1.1\r\n\r\n", .invalid), ("\0\u{1}\r\n\r\n", .invalid), ("\r\n\r\n", .invalid),
             ("GET / x HTTP/1.1\r\n\r\n", .invalid), ("GET / HTTP/2\r\n\r\n", .invalid),
         ] as [(String, LoopbackReceiver.Request)]) func `heads of requests`(head: String, request: LoopbackReceiver.Request)

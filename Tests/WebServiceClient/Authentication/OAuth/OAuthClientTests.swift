@@ -39,7 +39,7 @@ import Testing
     /// RFC 6749 §2.3.1 requires form encoding before Basic.
     @Test func `Basic encodes identifier and secret first, or leaves them as they are`() async throws {
         for (authentication, pair) in [
-            (OAuthClient.Authentication.basic(secret: "p%+ä &"), "a%2Bb%3Ac+d:p%25%2B%C3%A4+%26"),
+            (OAuthClient.Authentication.basic(secret: "p%+ä &"), "a%2Bb%3Ac%20d:p%25%2B%C3%A4%20%26"),
             (.basicUnencoded(secret: "p%+ä &"), "a+b:c d:p%+ä &"),
         ] {
             let server = server()

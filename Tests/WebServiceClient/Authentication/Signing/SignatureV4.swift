@@ -93,8 +93,7 @@ final class SignatureV4: AuthenticationProvider {
             for segment in path.split(separator: "/") where segment != "." {
                 if segment == ".." { _ = segments.popLast() } else { segments.append(segment) }
             }
-            let isFolder = path.hasSuffix("/") || path.hasSuffix("/.") || path.hasSuffix("/..")
-            path = "/" + segments.joined(separator: "/") + (isFolder && !segments.isEmpty ? "/" : "")
+            path = "/" + segments.joined(separator: "/") + (path.hasSuffix("/") && !segments.isEmpty ? "/" : "")
         }
         return options.encodesTwice ? URLEncoding.encode(path, allowing: .unreserved.union(.init("/"))) : path
     }
