@@ -8,6 +8,7 @@
 ///   (``TransportCapabilities/proxyAuthentication``): inside the tunnel both the request and a 407 are the server's.
 /// * Credentials replace an existing `Authorization` field, since this stage is the last to change a request. A provider without
 ///   credentials leaves the field unchanged.
+/// * If a provider puts credentials into the URL, the response has the URL without them.
 /// * A refused request is repeated at most three times, and only if its body can be sent again; otherwise the caller gets the refusal.
 public struct AuthenticationInterceptor: Interceptor {
     /// The maximum number of times that a refused request is sent again, for challenges of server and proxy together.
@@ -42,6 +43,8 @@ public struct AuthenticationInterceptor: Interceptor {
         var parties = parties(for: request, context)
         guard !parties.isEmpty else { return try await next(request, context) }
         var request = request
+        var context = context
+        let url = request.url
         /// The index of the party whose answer to a challenge is already in the request.
         var answering: Int?
         var rounds = 0
@@ -55,23 +58,27 @@ public struct AuthenticationInterceptor: Interceptor {
                     throw error
                 }
                 let prepared = parties[index].attempt.request
-                guard prepared.url == request.url || prepared.origin == request.origin else {
+                let isSameURL = prepared.url == request.url
+                guard isSameURL || prepared.origin == request.origin else {
                     throw AuthenticationError(
                         .otherOrigin,
                         message: "The authentication provider changed the URL to \(prepared.origin?.description ?? "no origin"): "
                             + "credentials must not leave the origin that they are for. Don't change the URL.")
                 }
+                if !isSameURL { context.shownURL = url }
                 request = prepared
             }
             let answer = try await next(request, context)
-            let refusing = parties.firstIndex { Self.refuses(answer, $0.attempt) }
+            let refusing = parties.firstIndex { Self.refuses(answer, $0) }
             let response = try await checked(answer, by: parties, context)
             guard let refusing, rounds < Self.maximumRounds else { return response }
             parties[refusing].attempt.request = request
             guard try await mayRepeat(after: response, &parties[refusing], context) else { return response }
             rounds += 1
             let repeated = parties[refusing].attempt.request
-            guard repeated.url == request.url || repeated.origin == request.origin else { return response }
+            let isSameURL = repeated.url == request.url
+            guard isSameURL || repeated.origin == request.origin else { return response }
+            if !isSameURL { context.shownURL = url }
             request = repeated
             answering = refusing
             await discard(response.body)
@@ -92,8 +99,8 @@ public struct AuthenticationInterceptor: Interceptor {
     }
 
     /// Whether a response refuses an attempt. Through a tunnel, only the refusal of the tunnel is the proxy's.
-    private static func refuses(_ response: TransportResponse, _ attempt: AuthenticationAttempt) -> Bool {
-        attempt.target.status == response.status && (!attempt.isForTunnel || response.isTunnelRefusal)
+    private static func refuses(_ response: TransportResponse, _ party: Party) -> Bool {
+        (!party.attempt.isForTunnel || response.isTunnelRefusal) && party.provider.isRefusal(response, of: party.attempt)
     }
 
     /// Passes the response to the providers that it doesn't refuse. A proxy's refusal implies nothing about the server; a server's
@@ -103,7 +110,7 @@ public struct AuthenticationInterceptor: Interceptor {
         var response = response
         do {
             // A response through a tunnel isn't the proxy's.
-            for party in parties where party.attempt.target.status != response.status && !party.attempt.isForTunnel {
+            for party in parties where !party.attempt.isForTunnel && !party.provider.isRefusal(response, of: party.attempt) {
                 response = try await party.provider.check(response, attempt: party.attempt, context: context)
             }
         } catch {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Authenticates a client to a server: ``BasicAuthenticationProvider``, ``DigestAuthenticationProvider``, or a custom one.
+/// Authenticates a client to a server: ``BearerTokenProvider``, ``APIKeyProvider``, ``BasicAuthenticationProvider``,
+/// ``DigestAuthenticationProvider``, or a custom one.
 ///
 /// The library calls it in this order, only for requests to the service root's origin:
 ///
@@ -15,6 +16,10 @@ import Foundation
 /// * It terminates: if the same credentials are refused a second time, it returns false from ``respond(to:response:attempt:context:)``.
 /// * It propagates `CancellationError`. Other errors that it throws end the call.
 /// * Its ``invalidate()`` discards only the provider's own state.
+/// * It makes calls of its own with its own transport or client: they must not wait for a call that waits for the provider.
+///
+/// A provider that signs requests does so in ``authorize(_:context:)``, which sees each request as it is sent:
+/// ``AuthenticationAttempt/sentFields`` and ``AuthenticationAttempt/bodySHA256()``.
 public protocol AuthenticationProvider: Sendable {
     /// Adds the provider's credentials before a request is sent. A provider without credentials does nothing and waits for the challenge.
     ///
@@ -33,6 +38,12 @@ public protocol AuthenticationProvider: Sendable {
         to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
     ) async throws -> Bool
 
+    /// Whether a response refuses an attempt's credentials. The default is the target's status: 401, or 407 for a proxy.
+    ///
+    /// Implement it for services that refuse otherwise, such as with 403 for a signature that is too old. It sees the head only: the body
+    /// is the caller's.
+    func isRefusal(_ response: TransportResponse, of attempt: AuthenticationAttempt) -> Bool
+
     /// Processes every response that isn't a refusal, regardless of its status, before any other code: records that the session is
     /// open, and verifies the server's proof.
     ///
@@ -48,11 +59,12 @@ public protocol AuthenticationProvider: Sendable {
     /// token. The cache keeps only a digest of the text.
     var cacheIdentity: String? { get }
 
-    /// Whether the server accepted the provider's credentials when it last received them.
-    var isSessionOpened: Bool { get }
+    /// Whether the server accepted the provider's credentials when it last received them. The default is false, for providers that don't
+    /// record it.
+    var isSessionOpened: Bool { get async }
 
     /// Discards the provider's state (tokens, nonces, accepted credentials), so that the next call starts from the beginning. The user's
-    /// name and password are kept.
+    /// name and password are kept. The default does nothing, for providers without state.
     func invalidate() async
 }
 
@@ -67,6 +79,17 @@ extension AuthenticationProvider {
         try await authorize(&attempt, context: context)
         return .fields(CachePartitions.digest(ofFieldsAdded: attempt.request.headers, to: request.headers))
     }
+
+    /// Whether the response has the target's status of a refusal.
+    public func isRefusal(_ response: TransportResponse, of attempt: AuthenticationAttempt) -> Bool {
+        attempt.target.status == response.status
+    }
+
+    /// False.
+    public var isSessionOpened: Bool { get async { false } }
+
+    /// Does nothing.
+    public func invalidate() async {}
 
     /// Returns the response unchanged.
     public func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
@@ -136,6 +159,12 @@ public struct AuthenticationAttempt: Sendable {
         self.target = target
     }
 
+    /// Masks a secret that the provider puts into the request's URL in all texts about the request and its response. Header fields that
+    /// aren't known to be harmless are masked anyway.
+    public mutating func mask(_ secret: String) {
+        request.secrets = RequestSecrets.adding([secret], to: request.secrets)
+    }
+
     /// Whether the request can be sent again: it has no body, or a replayable one.
     public var canRepeat: Bool { request.body?.isReplayable ?? true }
 
@@ -187,6 +216,8 @@ public struct AuthenticationError: DescribedError, Hashable, Sendable {
         public static let unusablePassword = Self(rawValue: "unusablePassword")
         /// A token, or the value of another header, has characters that aren't valid in a header.
         public static let unusableToken = Self(rawValue: "unusableToken")
+        /// No token was obtained: the source of a ``BearerTokenProvider`` took longer than ``TokenSource/timeLimit``, or stopped.
+        public static let tokenUnavailable = Self(rawValue: "tokenUnavailable")
         /// The provider changed the request's URL to another origin.
         public static let otherOrigin = Self(rawValue: "otherOrigin")
         /// The server requires the request's body to be signed or sent again, but the body can be read only once.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The rest of the chain after an interceptor. An interceptor calls it once, several times, or not at all.
 public typealias NextInterceptor = @Sendable (_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse
 
@@ -49,6 +51,8 @@ public struct CallContext: Sendable {
     var dryRun: DryRun?
     /// Whether the call is a dry run, which must not be logged or counted.
     package var isDryRun: Bool { dryRun != nil }
+    /// The request's URL without the credentials that authentication has put into it; `nil` if it has put none into it.
+    var shownURL: URL?
     /// The call's own `prepare` closure.
     var prepare: (@Sendable (inout ServiceRequest) async throws -> Void)?
 

@@ -42,6 +42,7 @@ struct TransportStage: Sendable {
                 try await cancelled(with: cancellation, request)
             }
         if let secrets = request.secrets { response.secrets = secrets }
+        if let url = context.shownURL { response.url = url }
         context.record.isAnswered(by: response, to: request.headers, exchange: context.exchange)
         return response
     }

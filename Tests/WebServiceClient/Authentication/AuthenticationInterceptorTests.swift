@@ -255,12 +255,3 @@ import Testing
         #expect(!text.contains("hunter2") && !text.contains("ada"))
     }
 }
-
-extension StubServer {
-    /// Sends the default request.
-    fileprivate func send(_ provider: any AuthenticationProvider, proxy: (any AuthenticationProvider)? = nil) async throws
-        -> TransportResponse
-    {
-        try await send(.stub(), provider, proxy: proxy)
-    }
-}

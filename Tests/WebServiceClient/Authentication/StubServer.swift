@@ -37,6 +37,13 @@ final class StubServer: Sendable {
         try await AuthenticationInterceptor(provider, proxy: proxy, opensTunnels: opensTunnels)
             .intercept(request, context: context, next: next)
     }
+
+    /// Sends a GET request to this server through an authentication stage.
+    func send(
+        _ provider: any AuthenticationProvider, proxy: (any AuthenticationProvider)? = nil, context: CallContext = .stub()
+    ) async throws -> TransportResponse {
+        try await send(.stub(), provider, proxy: proxy, context: context)
+    }
 }
 
 extension ServiceRequest {

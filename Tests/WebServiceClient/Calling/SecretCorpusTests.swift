@@ -117,7 +117,7 @@ import WebServiceTesting
             configuration.headers = request.headers
             configuration.serviceRoot = "https://ada:\(secret)@h.test/v1?api_key=\(secret)"
             configuration.allowedOrigins = [configuration.serviceRoot]
-            configuration.authenticationProvider = BearerAuthenticationProvider(token: sample.secret)
+            configuration.authenticationProvider = BearerTokenProvider(token: sample.secret)
             leaks.look(at: "configuration", for: sample, in: configuration)
             let defaults = EndpointDefaults(serviceRoot: configuration.serviceRoot, headers: request.headers)
             leaks.look(at: "defaults", for: sample, in: defaults)

@@ -108,7 +108,7 @@ import WebServiceTesting
                 $0.headers = Self.fields
                 $0.headers.replace(with: Self.harmless)
                 $0.interceptors = [interceptor]
-                $0.authenticationProvider = BearerAuthenticationProvider(token: "s3cret")
+                $0.authenticationProvider = BearerTokenProvider(token: "s3cret")
                 $0.diagnostics = Diagnostics { event in messages.withLock { $0.append(event.message) } }
             }
             try await client.http.request(.get, "/a").header("X-Method-Key", "s3cret").send()
@@ -190,7 +190,7 @@ import WebServiceTesting
             $0.allowedOrigins = ["https://eu.api.test", "https://us.api.test:8443/"]
             $0.headers = ["X-Api-Key": "k", "X-Team": "core", "X-Request-Id": "7", "Cookie": "a=1"]
             $0.headerRules = HeaderRules(harmless: ["X-Team", "Cookie", "Accept"], secret: ["X-Request-Id", "Accept"])
-            $0.authenticationProvider = BearerAuthenticationProvider(token: "t0ken")
+            $0.authenticationProvider = BearerTokenProvider(token: "t0ken")
         }
         try await client.http.request(.get, "/a").send()
         let headers = try #require(stub.requests.last).request.headers
@@ -214,29 +214,30 @@ import WebServiceTesting
 
     // MARK: Providers
 
-    @Test func `a bearer token is asked for each call and once more after a refusal`() async throws {
+    @Test func `a bearer token is asked for once, and once more after a refusal`() async throws {
         let asked = Locked<[String?]>([])
         let (client, stub) = Store.stubbed(.inTurn(.status(401), .status(200), .status(401), .status(401))) {
-            $0.authenticationProvider = BearerAuthenticationProvider { refused in
-                asked.withLock { $0.append(refused) }
-                return refused == nil ? "old" : "new"
+            $0.authenticationProvider = BearerTokenProvider { old in
+                asked.withLock { $0.append(old?.value) }
+                return BearerToken("t\(asked.withLock { $0.count })")
             }
         }
         try await client.http.request(.get, "/a").send()
-        #expect(stub.requests.map { $0.request.headers[.authorization] } == ["Bearer old", "Bearer new"])
-        #expect(asked.withLock { $0 } == [nil, "old"])
+        #expect(stub.requests.map { $0.request.headers[.authorization] } == ["Bearer t1", "Bearer t2"])
+        #expect(asked.withLock { $0 } == [nil, "t1"])
         #expect(await serviceError { try await client.http.request(.get, "/a").send() }?.status == 401)
+        #expect(asked.withLock { $0 } == [nil, "t1", "t2"])
         #expect(stub.requests.count == 4, "a second refusal is the caller's")
     }
 
     @Test func `a value that stays is sent once, and the closure's error ends the call`() async throws {
         let (client, stub) = Store.stubbed(.status(401)) {
-            $0.authenticationProvider = HeaderAuthenticationProvider("X-Tableau-Auth", value: "k")
+            $0.authenticationProvider = APIKeyProvider(header: "X-Tableau-Auth", key: "k")
         }
         #expect(await serviceError { try await client.http.request(.get, "/a").send() }?.status == 401)
         #expect(stub.requests.map { $0.request.headers["X-Tableau-Auth"] } == ["k"])
         let (failing, unsent) = Store.stubbed {
-            $0.authenticationProvider = HeaderAuthenticationProvider("X-Key") { _ in throw Refusal(reason: "no token") }
+            $0.authenticationProvider = APIKeyProvider(header: "X-Key") { _ in throw Refusal(reason: "no token") }
         }
         #expect(await serviceError { try await failing.http.request(.get, "/a").send() }?.cause as? Refusal == Refusal(reason: "no token"))
         #expect(unsent.requests.isEmpty)
@@ -245,7 +246,7 @@ import WebServiceTesting
     @Test(arguments: ["s3cret\n", "s3cret\r\nX: y", "s3\0cret"]) func `a token that fits no header is an error that doesn't show it`(
         token: String
     ) async throws {
-        let (client, stub) = Store.stubbed { $0.authenticationProvider = BearerAuthenticationProvider(token: token) }
+        let (client, stub) = Store.stubbed { $0.authenticationProvider = BearerTokenProvider(token: token) }
         let error = try #require(await serviceError { try await client.http.request(.get, "/a").send() })
         #expect(error.kind == .authentication && !"\(error)".contains("s3"), "\(error)")
         #expect(stub.requests.isEmpty)
@@ -253,7 +254,7 @@ import WebServiceTesting
 
     @Test func `nobody sees a provider's value`() {
         let providers: [any AuthenticationProvider] = [
-            BearerAuthenticationProvider(token: "s3cret"), HeaderAuthenticationProvider("X-Key", value: "s3cret"),
+            BearerTokenProvider(token: "s3cret"), APIKeyProvider(header: "X-Key", key: "s3cret"),
         ]
         for provider in providers {
             var text = "\(provider) \(String(reflecting: provider))"

@@ -63,7 +63,7 @@ import WebServiceTesting
     @Test func `an origin that the program lists is taken, with the credentials`() async throws {
         let client = Shop {
             $0.allowedOrigins = ["https://eu.api.example", "http://localhost:8080"]
-            $0.authenticationProvider = BearerAuthenticationProvider(token: "t")
+            $0.authenticationProvider = BearerTokenProvider(token: "t")
         }
         for root in ["https://eu.api.example/v1", "http://localhost:8080"] {
             #expect(client.verify(try Self.profile(root)) == [])

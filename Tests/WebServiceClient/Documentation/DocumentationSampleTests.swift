@@ -70,7 +70,7 @@ final class Shop: WebServiceClient, @unchecked Sendable {
     @Test func `The README's client calls with a method and without one`() async throws {
         stub["repository(owner:name:)"] = .json(#"{"name":"swift"}"#)
         let github = GitHub(serviceRoot: "https://api.github.com") {
-            $0.authenticationProvider = BearerAuthenticationProvider(token: "secret")
+            $0.authenticationProvider = BearerTokenProvider(token: "secret")
             $0.transport = stub
         }
         let swift = try await github.repository(owner: "swiftlang", name: "swift")

@@ -213,6 +213,20 @@ package final class RequestSecrets: Sendable, Hashable {
 
     /// The texts that are masked, including their encoded forms.
     package var exactTexts: [String] { texts.map { String(decoding: $0, as: UTF8.self) } }
+    private init(rules: HeaderRules, sorted texts: [[UInt8]]) {
+        self.rules = rules
+        self.texts = texts
+    }
+
+    /// Returns secrets that also mask these texts; `nil` if there is nothing to mask.
+    package static func adding(_ texts: [String], to secrets: RequestSecrets?) -> RequestSecrets? {
+        guard let added = RequestSecrets(rules: secrets?.rules ?? .standard, texts: texts) else { return secrets }
+        guard let secrets else { return added }
+        let all = Set(secrets.texts).union(added.texts).sorted {
+            $0.count == $1.count ? $1.lexicographicallyPrecedes($0) : $0.count > $1.count
+        }
+        return RequestSecrets(rules: secrets.rules, sorted: all)
+    }
 
     /// Whether both hide the same texts and use the same rules.
     package static func == (left: RequestSecrets, right: RequestSecrets) -> Bool {

@@ -7,6 +7,9 @@ package protocol HashFunction: Sendable {
     /// The length of a digest in bytes.
     static var digestLength: Int { get }
 
+    /// The length of a block in bytes, which ``HMAC`` needs.
+    static var blockLength: Int { get }
+
     /// Creates a hash without input.
     init()
 

@@ -2,6 +2,7 @@
 /// better.
 package struct MD5: HashFunction {
     package static var digestLength: Int { 16 }
+    package static var blockLength: Int { MD5Compression.blockLength }
 
     private var blocks = MessageBlocks(MD5Compression())
 

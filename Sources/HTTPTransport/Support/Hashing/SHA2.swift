@@ -1,6 +1,7 @@
 /// SHA-256 (FIPS 180-4 §6.2): 256 bits.
 package struct SHA256: HashFunction {
     package static var digestLength: Int { 32 }
+    package static var blockLength: Int { SHA2Compression<SHA256Variant>.blockLength }
 
     private var blocks = MessageBlocks(SHA2Compression<SHA256Variant>())
 
@@ -15,6 +16,7 @@ package struct SHA256: HashFunction {
 /// `SHA-512-256`. It isn't the first half of SHA-512.
 package struct SHA512_256: HashFunction {
     package static var digestLength: Int { 32 }
+    package static var blockLength: Int { SHA2Compression<SHA512_256Variant>.blockLength }
 
     private var blocks = MessageBlocks(SHA2Compression<SHA512_256Variant>())
 

@@ -1,0 +1,407 @@
+import Foundation
+
+/// The token of a ``BearerTokenProvider`` and the way it is replaced: by one refresh at a time, for all calls that wait.
+///
+/// A refresh runs in a task of its own, so that no call's cancellation ends it while others wait. The next one doesn't begin before it has
+/// ended, even if it is cancelled: a second use of a refresh token can end the session.
+final class TokenSession: Sendable {
+    /// A token in use.
+    struct Held: Sendable {
+        var token: BearerToken
+        /// Counts the tokens, so that a late refusal of an old one isn't taken for that of its successor.
+        let number: Int
+        /// When it was obtained.
+        let since: MonotonicInstant
+        /// From when on it is replaced in the background; `nil` if its lifetime is unknown.
+        let refreshAt: MonotonicInstant?
+        /// From when on it isn't sent any more.
+        let expiresAt: MonotonicInstant?
+        /// Whether the server has refused it.
+        var isRefused = false
+        var isAccepted = false
+
+        func isUsable(at now: MonotonicInstant) -> Bool {
+            guard !isRefused else { return false }
+            guard let expiresAt else { return true }
+            return now < expiresAt
+        }
+    }
+
+    /// A call that waits for a refresh.
+    private struct Waiter: Sendable {
+        let waiter = CallWaiter()
+        /// The refresh's token; `nil` if the refresh was given up and the call looks again.
+        let held = Locked<Held?>(nil)
+    }
+
+    /// A refresh.
+    private struct Flight {
+        let number: Int
+        /// Whether a call waited for it from its start on; otherwise it renews a token that is still valid.
+        let isAwaited: Bool
+        var task: Task<Void, Never>?
+        var waiters: [Int: Waiter] = [:]
+        /// Whether its task has been cancelled: because no call waits any more, or the time limit has passed.
+        var isAbandoned = false
+        /// Whether its token must not be used: it belongs to a session that was ended.
+        var isStale = false
+    }
+
+    private struct State {
+        var held: Held?
+        var flight: Flight?
+        /// The number of tokens so far.
+        var tokens = 0
+        /// The number of refreshes and waiting calls so far.
+        var numbers = 0
+        /// The last failure, which calls get for a moment instead of another refresh.
+        var failure: (error: any Error, until: MonotonicInstant)?
+        /// When the next refresh in the background may begin, after one has failed.
+        var retryAt: MonotonicInstant?
+        /// The access token that was last read from or written to the store.
+        var stored: String?
+        /// Whether the stored token belongs to a session that was ended, and couldn't be removed.
+        var ignoresStore = false
+        /// The number of tokens in sequence that were refused without having been accepted.
+        var unaccepted = 0
+        var isOpened = false
+    }
+
+    /// For this time, calls get the last failure instead of another refresh, and a second token in sequence that is refused unused isn't
+    /// replaced: whatever is wrong, more refreshes don't help.
+    private static let pause = Duration.seconds(1)
+    /// The most time before its expiry at which a token is still sent, since requests take time.
+    private static let reserve = Duration.seconds(5)
+
+    let source: any TokenSource
+    private let store: any TokenStore
+    private let refreshAhead: Duration?
+    private let clock = CallClock.current
+    private let state = Locked(State())
+
+    init(_ source: any TokenSource, store: any TokenStore, refreshAhead: Duration?) {
+        self.source = source
+        self.store = store
+        self.refreshAhead = refreshAhead
+        // A fixed token needs no task that obtains it.
+        guard let fixed = source as? FixedTokenSource else { return }
+        let now = clock.now()
+        state.withLock { _ = hold(fixed.token, elapsed: .zero, started: now, &$0) }
+    }
+
+    // MARK: The token
+
+    /// The token in use, if it is usable or a call can't wait for another.
+    var held: Held? { state.withLock { $0.held } }
+
+    var isOpened: Bool { state.withLock { $0.isOpened } }
+
+    /// The number of calls that wait.
+    var waiting: Int { state.withLock { $0.flight?.waiters.count ?? 0 } }
+
+    private enum Step {
+        case use(Held, startsFlight: Int?)
+        case fail(any Error)
+        case wait(Waiter, number: Int, startsFlight: Int?, isAbandoned: Bool)
+    }
+
+    /// Returns a usable token: the one in use, or that of a refresh, which the call waits for.
+    ///
+    /// - Parameter end: When the call ends.
+    /// - Throws: The error of the refresh; ``TransportError`` at the call's end; ``CallCancelled`` or `CancellationError`.
+    func token(until end: MonotonicInstant?, unless cancellation: CallCancellation, _ diagnostics: Diagnostics) async throws -> Held {
+        while true {
+            switch state.withLock({ step(&$0) }) {
+            case .use(let held, let flight):
+                if let flight { start(flight, diagnostics) }
+                return held
+            case .fail(let error):
+                throw error
+            case .wait(let waiter, let number, let flight, let isAbandoned):
+                if let flight { start(flight, diagnostics) }
+                do {
+                    try await wait(for: waiter, until: end, isAbandoned: isAbandoned, unless: cancellation)
+                } catch {
+                    leave(number)
+                    throw error
+                }
+                if let held = waiter.held.withLock({ $0 }) { return held }
+            }
+        }
+    }
+
+    private func step(_ state: inout State) -> Step {
+        let now = clock.now()
+        if let held = state.held, held.isUsable(at: now) {
+            guard let refreshAt = held.refreshAt, now >= refreshAt, state.flight == nil, state.retryAt.map({ now >= $0 }) ?? true else {
+                return .use(held, startsFlight: nil)
+            }
+            return .use(held, startsFlight: newFlight(&state, isAwaited: false))
+        }
+        if let failure = state.failure, now < failure.until { return .fail(failure.error) }
+        let flight = state.flight == nil ? newFlight(&state, isAwaited: true) : nil
+        state.numbers += 1
+        let waiter = Waiter()
+        state.flight?.waiters[state.numbers] = waiter
+        return .wait(waiter, number: state.numbers, startsFlight: flight, isAbandoned: state.flight?.isAbandoned ?? false)
+    }
+
+    private func newFlight(_ state: inout State, isAwaited: Bool) -> Int {
+        state.numbers += 1
+        state.flight = Flight(number: state.numbers, isAwaited: isAwaited)
+        return state.numbers
+    }
+
+    private func wait(
+        for waiter: Waiter, until end: MonotonicInstant?, isAbandoned: Bool, unless cancellation: CallCancellation
+    ) async throws {
+        var timers: [@Sendable () -> Void] = []
+        defer { for cancel in timers { cancel() } }
+        if let end {
+            timers.append(
+                clock.schedule(clock.now().duration(to: end)) {
+                    waiter.waiter.end(
+                        .failure(TransportError(.timedOutTotal, "The call's total time passed while it waited for an access token.")))
+                })
+        }
+        // The limit of the refresh has passed or doesn't count any more.
+        if isAbandoned { timers.append(clock.schedule(source.timeLimit) { waiter.waiter.end(.failure(Self.timeout)) }) }
+        try await waiter.waiter.wait(unless: cancellation)
+    }
+
+    /// Removes a call that doesn't wait any more. If it was the last one, the refresh is cancelled.
+    private func leave(_ number: Int) {
+        let task: Task<Void, Never>? = state.withLock { state in
+            guard let flight = state.flight, flight.waiters[number] != nil else { return nil }
+            state.flight?.waiters[number] = nil
+            guard flight.waiters.count == 1, flight.isAwaited, !flight.isAbandoned else { return nil }
+            state.flight?.isAbandoned = true
+            return flight.task
+        }
+        task?.cancel()
+    }
+
+    private static let timeout = AuthenticationError(
+        .tokenUnavailable,
+        message: "No access token was obtained within the time limit: check the token source, or raise its timeLimit.")
+
+    // MARK: What servers say about it
+
+    /// Records that the server accepted a token.
+    func accept(_ number: Int) {
+        state.withLock { state in
+            state.isOpened = true
+            guard state.held?.number == number else { return }
+            state.held?.isAccepted = true
+            state.unaccepted = 0
+        }
+    }
+
+    /// Records that the server refused a token.
+    ///
+    /// - Returns: Whether another token may help.
+    func refuse(_ number: Int) -> Bool {
+        state.withLock { state in
+            state.isOpened = false
+            guard let held = state.held, held.number == number, !held.isRefused else { return true }
+            if !held.isAccepted { state.unaccepted += 1 }
+            if state.unaccepted > 1, clock.now() < held.since.advanced(by: Self.pause) { return false }
+            state.held?.isRefused = true
+            return true
+        }
+    }
+
+    /// Ends the session: discards the token, also in the store, and the token of a refresh that is active.
+    ///
+    /// - Returns: The token that was in use.
+    @discardableResult
+    func invalidate() async throws -> BearerToken? {
+        let (held, task): (Held?, Task<Void, Never>?) = state.withLock { state in
+            defer {
+                state.held = nil
+                state.failure = nil
+                state.retryAt = nil
+                state.unaccepted = 0
+                state.isOpened = false
+                state.ignoresStore = true
+                state.flight?.isAbandoned = true
+                state.flight?.isStale = true
+            }
+            return (state.held, state.flight?.task)
+        }
+        task?.cancel()
+        let stored = held == nil ? try? await store.load() : nil
+        try await store.save(nil)
+        state.withLock { $0.ignoresStore = false }
+        return held?.token ?? stored
+    }
+
+    // MARK: The refresh
+
+    private func start(_ number: Int, _ diagnostics: Diagnostics) {
+        let cancelTimer = clock.schedule(source.timeLimit) { [weak self] in self?.giveUp(number) }
+        let started = clock.now()
+        // Detached: the task-local values of the first call that waits aren't for the others.
+        let task = Task.detached {
+            let result: Result<(BearerToken, elapsed: Duration), any Error>
+            do {
+                result = .success(try await self.obtain(number, diagnostics))
+            } catch {
+                result = .failure(error)
+            }
+            cancelTimer()
+            self.finish(number, result, started: started, diagnostics)
+        }
+        let isAbandoned = state.withLock { state in
+            guard state.flight?.number == number else { return false }
+            state.flight?.task = task
+            return state.flight?.isAbandoned ?? false
+        }
+        if isAbandoned { task.cancel() }
+    }
+
+    /// Ends the wait of all calls for a refresh that takes too long.
+    private func giveUp(_ number: Int) {
+        let flight: Flight? = state.withLock { state in
+            guard let flight = state.flight, flight.number == number else { return nil }
+            state.flight?.isAbandoned = true
+            state.flight?.waiters = [:]
+            return flight
+        }
+        flight?.task?.cancel()
+        for waiter in flight?.waiters.values.map(\.waiter) ?? [] { waiter.end(.failure(Self.timeout)) }
+    }
+
+    /// Obtains a token from the store or the source.
+    private func obtain(_ number: Int, _ diagnostics: Diagnostics) async throws -> (BearerToken, elapsed: Duration) {
+        try await store.exclusively {
+            var (old, seen, ignoresStore) = self.state.withLock { ($0.held?.token, $0.stored, $0.ignoresStore) }
+            if ignoresStore {
+                try await self.store.save(nil)
+                self.state.withLock { $0.ignoresStore = false }
+            }
+            // Another process may have refreshed the token.
+            if let other = try await self.store.load(), other.value != seen {
+                self.state.withLock { $0.stored = other.value }
+                if let elapsed = self.elapsedIfUsable(other) { return (other, elapsed) }
+                old = other
+            }
+            let token: BearerToken
+            do {
+                token = try await self.source.token(replacing: old)
+            } catch let error as OAuthError where error.code == .invalidGrant {
+                // A process that doesn't take the lock may have used the refresh token.
+                guard let other = try await self.store.load(), let used = old, other.refreshToken != used.refreshToken else {
+                    await self.forgetRefreshToken(of: old)
+                    throw error
+                }
+                self.state.withLock { $0.stored = other.value }
+                if let elapsed = self.elapsedIfUsable(other) { return (other, elapsed) }
+                token = try await self.source.token(replacing: other)
+            }
+            try self.checkSession(of: number)
+            do {
+                try await self.store.save(token)
+                self.state.withLock { $0.stored = token.value }
+            } catch {
+                // The old refresh token may be used up: without the new one, the session would be lost.
+                diagnostics.report(.init(.warning, "The new access token is used, but isn't stored: \(Self.text(of: error))"))
+            }
+            if self.isStale(number) { try await self.store.save(nil) }
+            try self.checkSession(of: number)
+            return (token, .zero)
+        }
+    }
+
+    /// The time since a stored token was requested, if the token is still usable. The clock may have been set back since.
+    private func elapsedIfUsable(_ token: BearerToken) -> Duration? {
+        let elapsed = max(.zero, BearerToken.lifetime(ofSeconds: clock.date().timeIntervalSince(token.issuedAt)) ?? .zero)
+        guard let lifetime = token.boundedLifetime else { return elapsed }
+        return elapsed < lifetime - ahead(of: lifetime) ? elapsed : nil
+    }
+
+    private func forgetRefreshToken(of old: BearerToken?) async {
+        state.withLock { $0.held?.token.refreshToken = nil }
+        guard old?.refreshToken != nil else { return }
+        // If the store can't be written, the next process learns from the server that the token isn't valid.
+        try? await store.save(nil)
+    }
+
+    private func isStale(_ number: Int) -> Bool {
+        state.withLock { $0.flight?.number != number || $0.flight?.isStale == true }
+    }
+
+    private func checkSession(of number: Int) throws {
+        if isStale(number) { throw CancellationError() }
+    }
+
+    private func finish(
+        _ number: Int, _ result: Result<(BearerToken, elapsed: Duration), any Error>, started: MonotonicInstant, _ diagnostics: Diagnostics
+    ) {
+        var ends: [(Waiter, Result<Held?, any Error>)] = []
+        var note: String?
+        state.withLock { state in
+            guard let flight = state.flight, flight.number == number else { return }
+            state.flight = nil
+            let outcome: Result<Held?, any Error>
+            switch result {
+            case .success(let (token, elapsed)) where !flight.isStale:
+                let held = hold(token, elapsed: elapsed, started: started, &state)
+                outcome = .success(held)
+            case .failure(let error) where !flight.isAbandoned:
+                let error = Self.shown(error)
+                let now = clock.now()
+                state.failure = (error, until: now.advanced(by: Self.pause))
+                state.retryAt = now.advanced(by: max(Self.pause, retryPause(state.held)))
+                if !flight.isAwaited { note = "The access token can't be renewed ahead of its expiry: \(Self.text(of: error))" }
+                outcome = .failure(error)
+            default:
+                outcome = .success(nil)
+            }
+            ends = flight.waiters.values.map { ($0, outcome) }
+        }
+        if let note { diagnostics.report(.init(.warning, note)) }
+        for (waiter, outcome) in ends {
+            if case .success(let held) = outcome { waiter.held.withLock { $0 = held } }
+            waiter.waiter.end(outcome.map { _ in () })
+        }
+    }
+
+    private func hold(_ token: BearerToken, elapsed: Duration, started: MonotonicInstant, _ state: inout State) -> Held {
+        state.tokens += 1
+        var (refreshAt, expiresAt): (MonotonicInstant?, MonotonicInstant?) = (nil, nil)
+        if let lifetime = token.boundedLifetime {
+            let ahead = ahead(of: lifetime)
+            let end = started.advanced(by: lifetime - elapsed)
+            refreshAt = end.advanced(by: .zero - ahead)
+            expiresAt = end.advanced(by: .zero - min(ahead, Self.reserve))
+        }
+        let held = Held(token: token, number: state.tokens, since: clock.now(), refreshAt: refreshAt, expiresAt: expiresAt)
+        state.held = held
+        state.failure = nil
+        state.retryAt = nil
+        return held
+    }
+
+    /// The time before its expiry at which a token is replaced. It is at most half the lifetime, or every token would be too old.
+    private func ahead(of lifetime: Duration) -> Duration {
+        max(.zero, min(refreshAhead ?? min(lifetime / 10, .seconds(60)), lifetime / 2))
+    }
+
+    /// The pause after a failure in the background: a tenth of the time that is left for it.
+    private func retryPause(_ held: Held?) -> Duration {
+        guard let held, let refreshAt = held.refreshAt, let expiresAt = held.expiresAt else { return .zero }
+        return refreshAt.duration(to: expiresAt) / 10
+    }
+
+    private static func text(of error: any Error) -> String {
+        SecretMask.text(DecodingErrorText.text(of: error))
+    }
+
+    /// The error that the calls get: a cancellation of the source isn't theirs.
+    private static func shown(_ error: any Error) -> any Error {
+        guard error is CancellationError else { return error }
+        return AuthenticationError(
+            .tokenUnavailable, message: "The token source was cancelled before it returned an access token: the next call asks it again.")
+    }
+}
