@@ -20,8 +20,8 @@ import WebServiceTesting
 
     /// A client that notes the attributes of each call.
     private func client<Client: WebServiceClient>(
-        _ type: Client.Type, _ make: (String, (inout WebServiceClient.Configuration) -> Void) -> Client,
-        _ configure: (inout WebServiceClient.Configuration) -> Void = { _ in }
+        _ type: Client.Type, _ make: @escaping (String, (inout WebServiceClient.Configuration) -> Void) -> Client,
+        _ configure: @escaping (inout WebServiceClient.Configuration) -> Void = { _ in }
     ) -> (client: Client, seen: @Sendable () -> [String]) {
         let seen = Locked<[String]>([])
         let stub = StubTransport()

@@ -9,10 +9,6 @@ private struct Audited: EndpointAttribute, Codable {
     let by: String
 }
 
-private struct Order: Codable {
-    let item: Int
-}
-
 private final class TenantShop: WebServiceClient, @unchecked Sendable {
     override class var endpoints: EndpointTable {
         [
@@ -67,7 +63,7 @@ private final class MethodShop: WebServiceClient, @unchecked Sendable {
     @Test func `defaults per method`() async throws {
         #expect(MethodShop.verify().isEmpty)
         let shop = shop()
-        try await shop.http.post("/orders").body(Order(item: 7)).send()
+        try await shop.http.post("/orders").body(Order(product: 7, count: 1)).send()
         #expect(stub.requests[0].request.headers["Prefer"] == "return=minimal")
         #expect(stub.requests[0].request.timeouts.firstByte == .seconds(10))
     }
@@ -86,7 +82,7 @@ private final class MethodShop: WebServiceClient, @unchecked Sendable {
     }
 
     @Test func `calls as data`() async throws {
-        let (shop, order, key) = (shop(), Order(item: 7), "k-123456")
+        let (shop, order, key) = (shop(), Order(product: 7, count: 1), "k-123456")
         let data = try shop.http.post("/orders").body(order).accepting(.created).stored().data()
 
         let call = try shop.http.call(from: StoredCall(data: data))

@@ -5,23 +5,6 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// A clock that the test moves by hand.
-final class HandClock: Sendable {
-    private let elapsed = Locked(Duration.zero)
-    private let start = MonotonicInstant.now
-
-    var clock: CallClock {
-        CallClock(
-            now: { self.start.advanced(by: self.elapsed.withLock { $0 }) },
-            date: { Date(timeIntervalSince1970: 1_800_000_000 + self.elapsed.withLock { $0 } / .seconds(1)) },
-            schedule: { _, _ in {} })
-    }
-
-    func advance(by duration: Duration) {
-        elapsed.withLock { $0 += duration }
-    }
-}
-
 @Suite struct CircuitBreakerTests {
     private let hands = HandClock()
     private static let policy = CircuitBreakerPolicy(minimumCalls: 4, openDuration: .seconds(10), longestOpenDuration: .seconds(10))

@@ -2,10 +2,10 @@ import Foundation
 
 @testable import WebServiceClient
 
-/// A clock for providers of tokens, which a test advances. With `jumps`, a wait ends at once and advances the clock itself.
+/// A clock that a test advances. With `jumps`, a wait ends at once and advances the clock itself.
 ///
 ///     let clock = HandClock()
-///     let provider = clock.provide { BearerTokenProvider(…) }
+///     let client = clock.provide { Shop(serviceRoot: …) }
 ///     clock.advance(by: .seconds(60))
 final class HandClock: Sendable {
     private struct State {
@@ -110,37 +110,5 @@ final class Door: Sendable {
     /// Waits until a number of visitors has come.
     func wait(for number: Int) async {
         while count < number { await Task.yield() }
-    }
-}
-
-/// A source that counts its calls, and how many run at once.
-final class CountingSource: TokenSource {
-    private let state = Locked((calls: 0, active: 0, most: 0, old: [String?]()))
-    private let obtain: @Sendable (_ number: Int, BearerToken?) async throws -> BearerToken
-    let timeLimit: Duration
-
-    init(
-        timeLimit: Duration = .seconds(30), _ obtain: @escaping @Sendable (_ number: Int, BearerToken?) async throws -> BearerToken
-    ) {
-        self.timeLimit = timeLimit
-        self.obtain = obtain
-    }
-
-    var calls: Int { state.withLock { $0.calls } }
-    /// The most calls at once.
-    var most: Int { state.withLock { $0.most } }
-    /// The tokens to replace.
-    var old: [String?] { state.withLock { $0.old } }
-
-    func token(replacing old: BearerToken?) async throws -> BearerToken {
-        let number = state.withLock { state in
-            state.calls += 1
-            state.active += 1
-            state.most = max(state.most, state.active)
-            state.old.append(old?.value)
-            return state.calls
-        }
-        defer { state.withLock { $0.active -= 1 } }
-        return try await obtain(number, old)
     }
 }
