@@ -42,7 +42,7 @@ import WebServiceTesting
     }
 
     private func leveled(
-        _ configure: (inout WebServiceClient.Configuration) -> Void = { _ in }
+        _ configure: @escaping (inout WebServiceClient.Configuration) -> Void = { _ in }
     ) -> (client: Leveled, seen: @Sendable () -> [String]) {
         client(Leveled.self, { Leveled(serviceRoot: $0, configure: $1) }, configure)
     }
