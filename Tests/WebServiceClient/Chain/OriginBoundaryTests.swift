@@ -209,7 +209,7 @@ import WebServiceTesting
     func `what is no origin isn't allowed`(text: String) {
         let client = Store(serviceRoot: "https://api.test") { $0.allowedOrigins = [text] }
         let faults = client.verify()
-        #expect(faults.contains { $0.kind == .badServiceRoot && $0.problem.contains("allowed origins") }, "\(faults)")
+        #expect(faults.contains { $0.kind == .badServiceRoot && $0.problem.contains("allowedOrigins") }, "\(faults)")
     }
 
     // MARK: Providers

@@ -64,7 +64,7 @@ import WebServiceTesting
             $0.headers["Bad Name"] = "x"
         }
         let kinds = Set(client.verify().map(\.kind))
-        #expect(kinds == Set(TableFault.Kind.allCases).subtracting([.badParser, .badTrust, .badRetry, .badDefaults]))
+        #expect(kinds == Set(TableFault.Kind.allCases).subtracting([.badParser, .badTrust, .badRetry, .badDefaults, .badCaching]))
         let error = try #require(await serviceError { try await client.http.get("/fine").send() })
         #expect(error.kind == .table && error.stage == .declaration)
         #expect((error.cause as? TableFaults)?.faults == client.verify())

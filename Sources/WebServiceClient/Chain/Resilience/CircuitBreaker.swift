@@ -129,8 +129,15 @@ struct CircuitBreaker: Interceptor {
         do {
             var response = try await next(request, context)
             guard let receipt = pass.report(Self.outcome(of: response, policy, at: circuits.clock.date())) else { return response }
+            // A reader that goes on after the error gets it again.
+            let isRetracted = Locked(false)
             response.body = response.body.failing { error in
-                if case .failure(let reason, _) = Self.outcome(of: error, context) { pass.retract(receipt, reason: reason) }
+                if case .failure(let reason, _) = Self.outcome(of: error, context), isRetracted.withLock({ isRetracted in
+                    defer { isRetracted = true }
+                    return !isRetracted
+                }) {
+                    pass.retract(receipt, reason: reason)
+                }
                 return error
             }
             return response

@@ -171,10 +171,11 @@ struct Retry: Interceptor {
     private func fits(
         _ wait: Duration, within total: Duration, of start: MonotonicInstant?, before deadline: MonotonicInstant?
     ) -> Bool {
-        let end = clock.now().advanced(by: wait)
-        if let deadline, end >= deadline { return false }
+        let now = clock.now()
+        if let deadline, now.advanced(by: wait) >= deadline { return false }
         guard let start else { return true }
-        return end <= start.advanced(by: total)
+        // Instants are bounded, so that two long times would seem to end at once.
+        return (now - start) + wait.bounded <= total
     }
 }
 

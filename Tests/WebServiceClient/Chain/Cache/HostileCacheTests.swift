@@ -13,12 +13,12 @@ import WebServiceTesting
     // MARK: Identities
 
     @Test func `answers to one identity never serve another`() async throws {
-        let cache = ResponseCache()
+        let (cache, clock) = (ResponseCache(), ManualCallClock())
         let echo = StubAnswer.answering { request in
             .text(request.request.headers["Authorization"] ?? "nobody", headers: ["Cache-Control": "max-age=60"])
         }
         func setup(_ provider: (any AuthenticationProvider)?) -> Setup {
-            Setup(cache: cache, echo) { $0.authenticationProvider = provider }
+            Setup(cache: cache, clock: clock, echo) { $0.authenticationProvider = provider }
         }
         let clients = [
             setup(BasicAuthenticationProvider(user: "ada", password: "1")), setup(BasicAuthenticationProvider(user: "ada", password: "2")),
@@ -40,6 +40,8 @@ import WebServiceTesting
     }
 
     @Test func `a token that changes while the call is sent isn't stored for the old one`() async throws {
+        // It keeps the time by the system's clock: the cache's is moved by hand.
+        let provider = BearerTokenProvider { old in BearerToken(old == nil ? "t1" : "t2") }
         let setup = Setup(
             .answering { request in
                 let value = request.request.headers["Authorization"] ?? ""
@@ -47,7 +49,7 @@ import WebServiceTesting
                     ? .status(401, headers: ["WWW-Authenticate": "Bearer"]) : .text(value, headers: ["Cache-Control": "max-age=60"])
             }
         ) {
-            $0.authenticationProvider = BearerTokenProvider { old in BearerToken(old == nil ? "t1" : "t2") }
+            $0.authenticationProvider = provider
         }
         #expect(try await setup.get().value == "Bearer t2")
         #expect(await setup.cache.entries().isEmpty)
