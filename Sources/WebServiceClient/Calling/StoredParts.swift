@@ -373,7 +373,9 @@ struct StoredField: Codable, Hashable, Sendable {
         field = bytes.withUnsafeBytes { HTTPFields.Field(name: name, bytes: $0) }
         // A field from bytes, as from a response, has blanks in place of some control characters.
         let hasControls = bytes.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
-        guard field.isValid, !hasControls else { throw members.fault("name", "the header \(name) has a bad name, or a value with control characters") }
+        guard field.isValid, !hasControls else {
+            throw members.fault("name", "the header \(name) has a bad name, or a value with control characters")
+        }
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -50,7 +50,8 @@ import WebServiceTesting
         (.unknownArgument, "cached(id:)", "did you mean \"id\"?"), (.badTemplate, "named()", "the cache identifier is empty"),
         (.badMethod, "method()", "isn't an HTTP method"), (.badMethod, "posted()", "write POST"), (.badRoot, "hole()", "\"a..b\""),
         (.badStatuses, "statuses()", ".accepting"),
-        (.unusedRoot, "root()", "remove one of the two"), (.badPolicy, "hedged()", "use a safe method"), (.badLimit, "limited()", "use at least 1"),
+        (.unusedRoot, "root()", "remove one of the two"), (.badPolicy, "hedged()", "use a safe method"),
+        (.badLimit, "limited()", "use at least 1"),
     ])
     func `Every kind of fault names its key and its fix`(kind: TableFault.Kind, key: String, hint: String) throws {
         let fault = try #require(Broken.verify().first { $0.kind == kind && $0.key == key })

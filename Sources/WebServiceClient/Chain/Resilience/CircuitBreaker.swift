@@ -132,10 +132,12 @@ struct CircuitBreaker: Interceptor {
             // A reader that goes on after the error gets it again.
             let isRetracted = Locked(false)
             response.body = response.body.failing { error in
-                if case .failure(let reason, _) = Self.outcome(of: error, context), isRetracted.withLock({ isRetracted in
-                    defer { isRetracted = true }
-                    return !isRetracted
-                }) {
+                if case .failure(let reason, _) = Self.outcome(of: error, context),
+                    isRetracted.withLock({ isRetracted in
+                        defer { isRetracted = true }
+                        return !isRetracted
+                    })
+                {
                     pass.retract(receipt, reason: reason)
                 }
                 return error
