@@ -68,7 +68,7 @@ import WebServiceTesting
         client.configure { configuration in
             configuration.interceptors = [RequestPreparer { [weak client] _ in client?.cancelAll(reason: "Prepared.") }]
         }
-        expect(await serviceError { try await client.ping() }, "Prepared.")
+        expect(await serviceError { try await client.http.get("/a").send() }, "Prepared.")
         #expect(stub.requests.isEmpty)
     }
 
