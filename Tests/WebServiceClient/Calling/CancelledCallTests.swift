@@ -193,7 +193,8 @@ import WebServiceTesting
             routes.fallback { (_: LoopbackRequest) -> LoopbackResponse in
                 switch kind {
                 case "hang": return .hang
-                case "drip": return .drip(Data(repeating: 0x20, count: 1_000_000), every: .milliseconds(5))
+                // Few bytes: the body must not reach its limit before the call is cancelled.
+                case "drip": return .drip(Data(" ".utf8), every: .milliseconds(5))
                 default:
                     return .script { wire in
                         try wire.write("HTTP/1.1 200 OK\r\nContent-Le")
