@@ -18,7 +18,10 @@ import WebServiceTesting
         case 0: return .raw("")
         case 1: return .raw("HTTP/1.1 200 OK\r\nContent-Le")
         case 2: return .raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"num")
-        case 3: return .drip(Data(text.utf8), every: .milliseconds(1)).with("Content-Type", "application/json")
+        case 3:
+            // A body that drips: `LoopbackResponse.drip` would never end.
+            return .pieces(
+                text.utf8.map { LoopbackResponse.Piece(Data([$0]), after: .milliseconds(1)) }, type: "application/json")
         case 4: return .status(503)
         default: return .json(text)
         }

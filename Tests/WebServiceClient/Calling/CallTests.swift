@@ -280,8 +280,12 @@ import WebServiceTesting
             init(from decoder: any Decoder) throws { withUnsafeCurrentTask { $0?.cancel() } }
         }
         let tea = tea
+        // The transport may run in a child task, so it cancels the caller's by its handle.
+        let caller = Locked<Task<Void, any Error>?>(nil)
+        let isKnown = Gate()
         await #expect(throws: CancellationError.self) {
-            try await Task {
+            let task = Task {
+                try await isKnown.pass()
                 let (client, stub) = Store.stubbed(.json(tea))
                 switch stage {
                 case "before": withUnsafeCurrentTask { $0?.cancel() }
@@ -289,7 +293,7 @@ import WebServiceTesting
                 case "transport":
                     stub.fallback(
                         StubAnswer { _ in
-                            withUnsafeCurrentTask { $0?.cancel() }
+                            caller.withLock { $0 }?.cancel()
                             throw TransportError(.connectionLost, "gone")
                         })
                 case "body":
@@ -307,7 +311,10 @@ import WebServiceTesting
                 default: break
                 }
                 _ = try await client.http.get("/").value(CancellingValue.self)
-            }.value
+            }
+            caller.withLock { $0 = task }
+            isKnown.open()
+            try await task.value
         }
     }
 
@@ -321,9 +328,9 @@ import WebServiceTesting
 
     @Test func `A dynamic call has a deadline and a preparation of its own`() async throws {
         let (client, stub) = Store.stubbed(.json(#"{"id":1,"name":"tea"}"#))
-        let item: StoreItem = try await client.dynamic(timeout: .seconds(7)) { $0.headers["X-Own"] = "yes" }.item(id: 1)
+        let item: StoreItem = try await client.dynamic(timeout: .seconds(7_000)) { $0.headers["X-Own"] = "yes" }.item(id: 1)
         let request = try #require(stub.requests.first).request
-        #expect(item.id == 1 && request.headers["X-Own"] == "yes" && request.timeouts.total == .seconds(7))
+        #expect(item.id == 1 && request.headers["X-Own"] == "yes" && request.timeouts.total == .seconds(7_000))
         let _: StoreItem = try await client.dynamic.item(id: 1)
         #expect(stub.requests.last?.request.headers["X-Own"] == nil)
     }

@@ -68,7 +68,7 @@ import WebServiceTesting
         client.configure { configuration in
             configuration.interceptors = [RequestPreparer { [weak client] _ in client?.cancelAll(reason: "Prepared.") }]
         }
-        expect(await serviceError { try await client.ping() }, "Prepared.")
+        expect(await serviceError { try await client.http.get("/a").send() }, "Prepared.")
         #expect(stub.requests.isEmpty)
     }
 
@@ -193,7 +193,8 @@ import WebServiceTesting
             routes.fallback { (_: LoopbackRequest) -> LoopbackResponse in
                 switch kind {
                 case "hang": return .hang
-                case "drip": return .drip(Data(repeating: 0x20, count: 1_000_000), every: .milliseconds(5))
+                // Few bytes: the body must not reach its limit before the call is cancelled.
+                case "drip": return .drip(Data(" ".utf8), every: .milliseconds(5))
                 default:
                     return .script { wire in
                         try wire.write("HTTP/1.1 200 OK\r\nContent-Le")
