@@ -161,7 +161,9 @@ import Testing
             let starts = Starts()
             let (paused, free) = (try Self.request("a"), try Self.request("b"))
             @Sendable func start(_ name: String, _ request: ServiceRequest) async throws {
-                starts.add("\(name) at \(time.elapsed().components.seconds)", try await queue.slot(for: request, Self.context()))
+                // The time is read after the wait: arguments are evaluated from left to right.
+                let slot = try await queue.slot(for: request, Self.context())
+                starts.add("\(name) at \(time.elapsed().components.seconds)", slot)
             }
             queue.pause(paused.origin, until: time.clock.now().advanced(by: .seconds(10)))
             queue.pause(paused.origin, until: time.clock.now().advanced(by: .seconds(-5)))
