@@ -8,12 +8,14 @@ struct Dispatcher: Sendable {
     let state: ClientState
     let endpoint: ResolvedEndpoint
     let options: CallOptions
-    let started = MonotonicInstant.now
+    /// The beginning of the call, by the clock of the stages that keep its deadline.
+    let started: MonotonicInstant
 
     init(state: ClientState, endpoint: ResolvedEndpoint, options: CallOptions = .none) {
         self.state = state
         self.endpoint = endpoint
         self.options = options
+        started = state.runtime.clock.now()
     }
 
     /// The result of the chain, before the response's body is read.

@@ -58,7 +58,8 @@ import WebServiceTesting
     @Test(arguments: [
         (ServiceError.Kind.table, 1), (.unknownEndpoint, 2), (.argument, 3), (.encoding, 4), (.request, 5), (.interceptor, 6),
         (.redirect, 7), (.authentication, 8), (.transport, 9), (.timeout, 10), (.bodyTooLarge, 11), (.status, 12), (.refused, 13),
-        (.emptyBody, 14), (.format, 15), (.decoding, 16), (.circuitOpen, 17), (.queue, 18), (.rateLimit, 19), (ServiceError.Kind(rawValue: "own"), 0),
+        (.emptyBody, 14), (.format, 15), (.decoding, 16), (.circuitOpen, 17), (.queue, 18), (.rateLimit, 19),
+        (ServiceError.Kind(rawValue: "own"), 0),
     ])
     func `Codes are those of the documentation`(kind: ServiceError.Kind, code: Int) {
         let cause = TransportError(.tls, "No.")

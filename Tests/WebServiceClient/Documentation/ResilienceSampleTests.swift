@@ -38,7 +38,7 @@ private final class PriceShop: WebServiceClient, @unchecked Sendable {
     @Test func `An open circuit ends calls with its own kind of error`() async throws {
         stub.fallback(.status(503))
         // On a busy machine, twenty calls may take longer than the policy's window.
-        let shop = HandClock().provide { shop() }
+        let shop = HandClock().provide { self.shop() }
         func show(_ product: Product) { Issue.record("There is no product.") }
         var until: Date?
         func showUnavailable(until date: Date?) { until = date }
