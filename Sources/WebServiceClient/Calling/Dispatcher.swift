@@ -49,7 +49,8 @@ struct Dispatcher: Sendable {
     func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
         let (value, response): (Value, _) = try await received(bound)
         var result = ServiceResponse(
-            value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
+            value: value, status: response.status, headers: response.headers, url: response.url,
+            duration: state.runtime.clock.now() - started,
             httpVersion: response.httpVersion, report: response.report)
         result.secrets = response.secrets
         result.source = response.source
@@ -347,7 +348,7 @@ extension Dispatcher {
         let response = exchange.response
         var result = ServiceResponse(
             value: body, status: response.status, headers: response.headers, url: response.url,
-            duration: MonotonicInstant.now - started, httpVersion: response.httpVersion, report: response.report)
+            duration: state.runtime.clock.now() - started, httpVersion: response.httpVersion, report: response.report)
         result.secrets = response.secrets
         result.source = response.source
         return (result, reader)
