@@ -4,7 +4,7 @@
 public struct Backoff: Sendable, Hashable {
     /// Which part of the wait is random.
     public enum Jitter: String, Sendable, Hashable, CaseIterable {
-        /// All of it: between zero and the bound. It spreads clients best, and sends most requests.
+        /// The whole wait is random, between zero and the bound. This spreads clients best, but sends the most requests.
         case full
         /// Half of it: between half the bound and the bound. No wait is shorter than half the bound, which limits how often a client asks.
         case equal

@@ -179,7 +179,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
                     try check()
                     return try passed(try await source.next(wanted))
                 } catch {
-                    // The check's error precedes that of a transfer which was cancelled.
+                    // The check's error takes precedence over the error of a cancelled transfer.
                     defer { ended() }
                     try check()
                     throw error

@@ -37,7 +37,7 @@ public enum RetryAfter: Sendable, Hashable {
     /// one, because the server's clock may differ from this machine's.
     package static func delay(in headers: HTTPFields, from now: Date = Date(), limit: Duration = .seconds(3600)) -> Duration? {
         let asked = headers[values: .retryAfter].flatMap { value in
-            // Only one comma is part of a value: the one after a date's day of the week.
+            // Commas separate values, except the comma after the day of the week in a date.
             value.split(separator: ",").reduce(into: [String]()) { values, part in
                 let joined = values.last.map { $0 + "," + part }
                 if let joined, RetryAfter(joined) != nil { values[values.count - 1] = joined } else { values.append(String(part)) }

@@ -129,7 +129,7 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
         self.entries = entries
     }
 
-    /// Whether there are no entries.
+    /// Whether the state is empty.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// The value of a `tracestate` header.

@@ -1,4 +1,4 @@
-/// What a task passes on to the services that it calls: its trace, and values for all services of the trace (W3C Trace Context and W3C
+/// The trace that a task passes on to the services that it calls, and values for all services of the trace (W3C Trace Context and W3C
 /// Baggage).
 ///
 ///     // In a server's handler: continue the trace of the incoming request, or begin one.
@@ -7,9 +7,9 @@
 ///     propagation.baggage["tenant"] = "acme"
 ///     try await TracePropagation.$current.withValue(propagation) { try await shop.order(id: 7) }
 ///
-/// A client sends it only if its configuration says so (`Configuration.tracing`). Each attempt and each hop has a span of its own.
+/// A client sends it only if its configuration enables it (`Configuration.tracing`). Each attempt and each hop has a separate span.
 public struct TracePropagation: Sendable, Hashable {
-    /// What the current task passes on; `nil` for nothing. Child tasks inherit it, detached tasks don't.
+    /// The propagation of the current task; `nil` to pass on nothing. Child tasks inherit it; detached tasks don't.
     @TaskLocal public static var current: TracePropagation?
 
     /// The trace, with the span of the current work; `nil` without one.
@@ -100,7 +100,7 @@ public struct Baggage: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (key, value) in elements { set(Member(key, value)) }
     }
 
-    /// Whether there are no members.
+    /// Whether the baggage is empty.
     public var isEmpty: Bool { members.isEmpty }
 
     /// The value of a key. Setting it removes the member's properties; setting `nil` removes the member.

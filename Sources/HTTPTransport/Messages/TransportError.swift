@@ -13,7 +13,7 @@ public struct TransportError: DescribedError, Sendable {
 
         /// The host's name has no address.
         public static let hostNotFound = Self(rawValue: "hostNotFound")
-        /// No server listens, there is no route, or this machine has no resources left to connect.
+        /// No server listens, no route exists, or this machine lacks the resources to connect.
         public static let cannotConnect = Self(rawValue: "cannotConnect")
         /// The connection ended before the head of the response was complete.
         public static let connectionLost = Self(rawValue: "connectionLost")
@@ -67,8 +67,8 @@ public struct TransportError: DescribedError, Sendable {
     /// or may have read the request. The chain sends an idempotent request once more, at once, if the ``RetryPolicy`` allows repeats (RFC
     /// 9112 §9.3.1). Also `true` if ``isUnprocessed`` is.
     public var isConnectionStale = false
-    /// Whether the server states that it has processed nothing of the request, as an HTTP/2 server can (RFC 9113 §8.7). The chain sends the
-    /// request once more, whatever its method and the ``RetryPolicy``.
+    /// Whether the server states that it hasn't processed any part of the request, as an HTTP/2 server can (RFC 9113 §8.7). The chain sends
+    /// the request once more, whatever its method and the ``RetryPolicy``.
     public var isUnprocessed = false
 
     /// Creates an error of a kind.

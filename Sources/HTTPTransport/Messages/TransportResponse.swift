@@ -17,7 +17,7 @@ public struct TransportResponse: Sendable {
 
     /// Whether a proxy sent this response instead of opening a tunnel to the server (RFC 9110 §9.3.6). The request was not sent.
     public var isTunnelRefusal = false
-    /// Where the response comes from: the network, unless a client's cache answered.
+    /// The source of the response: the network, unless a client's cache answered.
     public var source = ResponseSource.network
     /// The secrets of the answered request.
     package var secrets: RequestSecrets?
@@ -62,7 +62,7 @@ extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertib
     }
 }
 
-/// Where a response comes from.
+/// The source of a response.
 public enum ResponseSource: String, Sendable, Hashable, CaseIterable {
     /// The server sent it.
     case network

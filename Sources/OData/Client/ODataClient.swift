@@ -125,7 +125,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.streamsPages = newValue } }
     }
 
-    /// What all calls have in common, by the settings as they are now.
+    /// The settings that all calls share, from the current settings.
     var callSettings: CallSettings { settings.withLock { $0.callSettings() } }
 
     // MARK: Entities

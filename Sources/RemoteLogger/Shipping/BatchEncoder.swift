@@ -80,7 +80,7 @@ final class ContentCodingMemory: Sendable {
                 state = .taken
                 return false
             }
-            // Small bodies are never compressed, so responses to them say nothing about gzip.
+            // Small bodies are never compressed, so responses to them don't show whether the server supports gzip.
             guard payload.isSecondTry else { return false }
             defer { state = .refused }
             return state != .refused

@@ -16,9 +16,9 @@ import Foundation
 /// * It terminates: if the same credentials are refused a second time, it returns false from ``respond(to:response:attempt:context:)``.
 /// * It propagates `CancellationError`. Other errors that it throws end the call.
 /// * Its ``invalidate()`` discards only the provider's own state.
-/// * It makes calls of its own with its own transport or client: they must not wait for a call that waits for the provider.
+/// * It uses a separate transport or client for the calls that it makes: they must not wait for a call that waits for the provider.
 ///
-/// A provider that signs requests does so in ``authorize(_:context:)``, which sees each request as it is sent:
+/// A provider that signs requests does so in ``authorize(_:context:)``, which gets each request in its final form:
 /// ``AuthenticationAttempt/sentFields`` and ``AuthenticationAttempt/bodySHA256()``.
 public protocol AuthenticationProvider: Sendable {
     /// Adds the provider's credentials before a request is sent. A provider without credentials does nothing and waits for the challenge.
@@ -51,8 +51,8 @@ public protocol AuthenticationProvider: Sendable {
     /// - Throws: An error to end the call if the response isn't trustworthy.
     func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
 
-    /// A text that tells the user of these credentials from any other, such as a digest of the user's name; `nil`, the default, if the
-    /// provider doesn't know.
+    /// A text that distinguishes the user of these credentials from other users, such as a digest of the user's name; `nil`, the default,
+    /// if the provider doesn't know.
     ///
     /// A ``ResponseCache`` keeps the responses of each identity apart. Without a text, it asks the provider to authorize a copy of the
     /// request before it looks for a stored response, and the added fields are the identity: the responses of one token serve no other
@@ -69,7 +69,7 @@ public protocol AuthenticationProvider: Sendable {
 }
 
 extension AuthenticationProvider {
-    /// No text: the fields that the provider adds tell identities apart.
+    /// No text: the fields that the provider adds distinguish identities.
     public var cacheIdentity: String? { nil }
 
     /// The identity of the credentials that a request will get, for a cache's key.
@@ -258,7 +258,8 @@ struct UserCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebug
         self.password = password.precomposedStringWithCanonicalMapping
     }
 
-    /// A digest that tells these credentials from others. The password counts: who doesn't know it must not get what was stored for it.
+    /// A digest that distinguishes these credentials from others. It includes the password: a user without the password must not get the
+    /// responses that were stored for it.
     var digest: String { SHA256.hexadecimal(of: "\(name.utf8.count):\(name)\(password)") }
 
     var description: String { "a user and a password" }

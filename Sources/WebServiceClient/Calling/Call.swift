@@ -8,8 +8,8 @@ public import HTTPTransport
 ///     call.cancel(reason: "The window was closed.")
 ///     let repository = try await call.value
 ///
-/// A value that refers to the call: copies refer to the same one, and any number of tasks may use them. The call goes on when the last copy
-/// is released; it ends by itself, or with ``WebServiceClient/WebServiceClient/cancelAll(reason:)`` and
+/// A value that refers to the call: copies refer to the same one, and any number of tasks may use them. The call continues when the last
+/// copy is released; it ends by itself, or with ``WebServiceClient/WebServiceClient/cancelAll(reason:)`` and
 /// ``WebServiceClient/WebServiceClient/shutdown(within:)``. The client is retained until then.
 public struct Call<Value: Sendable>: Sendable {
     let core: CallCore<Value>
@@ -19,7 +19,7 @@ public struct Call<Value: Sendable>: Sendable {
     /// The call's value. If the call is restarted before it ends, the value of the restarted call.
     ///
     /// - Throws: The call's error: ``ServiceError``, of the kind `cancelled` if the call was cancelled. `CancellationError` if the reader's
-    ///   task is cancelled; the call goes on then.
+    ///   task is cancelled; the call then continues.
     public var value: Value {
         get async throws { try await core.result().get() }
     }
@@ -37,7 +37,7 @@ public struct Call<Value: Sendable>: Sendable {
     /// The threads of the task pool and of transports must not be blocked: the call may need them, and would never end. If the call's
     /// closure needs the main actor, the main thread must not be blocked either, which this function can't know.
     ///
-    /// - Parameter timeout: The longest time to wait; `nil` for no limit. Afterwards the call goes on.
+    /// - Parameter timeout: The longest time to wait; `nil` for no limit. Afterwards, the call continues.
     /// - Throws: The call's error; ``CallWaitError`` within a task, on a transport's thread, and after the timeout.
     @discardableResult
     public func wait(timeout: Duration? = nil) throws -> Value {
@@ -165,7 +165,7 @@ public struct CallWaitError: DescribedError, Sendable, Hashable {
 }
 
 extension ServiceClient {
-    /// Starts a call in a task of its own, and returns its handle.
+    /// Starts a call in a separate task, and returns its handle.
     ///
     ///     let call = github.start { try await $0.repository(owner: "swiftlang", name: "swift") }
     ///
@@ -180,7 +180,7 @@ extension ServiceClient {
 }
 
 extension ServiceCall {
-    /// Starts the call in a task of its own, and returns its handle.
+    /// Starts the call in a separate task, and returns its handle.
     ///
     ///     let call = client.http.get("/users/%%0%%", id).start(User.self)
     public func start<Value: Decodable & Sendable>(_ type: Value.Type = Value.self) -> Call<Value> {

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The state of a ``Call``: its present run, its result, and who waits for it.
+/// The state of a ``Call``: its current run, its result, and the readers that wait for it.
 ///
 /// Every run ends once: by its closure, or by a cancellation, whichever comes first. Events of an earlier run are ignored.
 final class CallCore<Value: Sendable>: Sendable {
@@ -148,7 +148,7 @@ final class CallCore<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Calls completion closures, each in a task of its own, after the progress closures.
+    /// Calls completion closures, each in a separate task, after the progress closures.
     private func tell(_ observers: [@Sendable (Outcome) async -> Void], _ outcome: Outcome, after pumps: [Task<Void, Never>]) {
         for observer in observers {
             Task {

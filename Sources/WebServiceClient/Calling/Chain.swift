@@ -35,7 +35,7 @@ struct Chain {
             }
         }
 
-        /// A stage that keeps the rest of the chain, for requests that go on after their calls. An interceptor mustn't keep its `next`.
+        /// A stage that keeps the rest of the chain, for requests that continue after their calls. An interceptor mustn't keep its `next`.
         init(_ name: String, _ summary: String, keeping make: @escaping @Sendable (Setup) -> Caching?) {
             self.name = name
             self.summary = summary

@@ -43,7 +43,7 @@ public struct ClientQueue: Sendable {
     /// The queue's state after each change, as an asynchronous sequence. It doesn't keep the client alive.
     public var changes: QueueChanges { QueueChanges(queue: queue) }
 
-    /// Starts no more calls until ``resume()``. Active calls go on.
+    /// Starts no more calls until ``resume()``. Active calls continue.
     public func pause() {
         queue.pause()
     }

@@ -1,4 +1,4 @@
-/// The state that the stages of one client's chain share. It outlives the chain, which each change of the configuration makes anew: a
+/// The state that the stages of one client's chain share. Each change of the configuration creates a new chain, but keeps this state: a
 /// change must not forget which calls are active or how many retries are left.
 final class ClientRuntime: Sendable {
     /// The clock of all stages.

@@ -42,7 +42,7 @@ struct CommonLevels: Sendable {
     /// What client and class set for the endpoints of a method.
     subscript(method: ServiceRequest.Method) -> CommonSettings { perMethod[method] ?? common }
 
-    /// The settings of endpoints whose method has no defaults of its own.
+    /// The settings of endpoints whose method doesn't have separate defaults.
     var settings: EndpointSettings { common.settings }
 }
 

@@ -19,7 +19,7 @@ extension WebServiceClient {
         public var proxyAuthenticationProvider: (any AuthenticationProvider)?
         /// Keeps the service's cookies and sends them. With `nil`, the default, cookies are neither kept nor sent. Clients may share a jar.
         ///
-        /// Only calls to the service use it, unless a ``CookiePolicy`` says otherwise.
+        /// Only calls to the service use it, unless a ``CookiePolicy`` specifies otherwise.
         public var cookies: CookieJar?
         /// The interceptors of every call, outermost first. They run once per call, outside redirects, retries and authentication.
         public var interceptors: [any Interceptor] = []

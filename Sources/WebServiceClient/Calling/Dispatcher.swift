@@ -227,7 +227,7 @@ struct Dispatcher: Sendable {
     }
 
     /// Sends a request through the chain and returns the response. A dry run of this client is passed on in the context. The task-local
-    /// values are cleared: calls that interceptors make are sent, and have attributes of their own.
+    /// values are cleared: calls that interceptors make are sent, and don't inherit attributes.
     @inline(__always)
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         let dryRun = DryRun.current

@@ -8,7 +8,7 @@ final class LiveCalls: Sendable {
     }
 
     private struct State {
-        /// A freed slot is used again, so that a call needs no memory of its own here.
+        /// Freed slots are reused, so that a call doesn't allocate memory here.
         var slots: [LiveCall?] = []
         var free: [Int] = []
         var count: UInt64 = 0
@@ -120,7 +120,7 @@ extension LiveCalls {
         let task = state.withLock { state in
             if let known = state.shutdown { return known }
             state.isClosed = true
-            // A task of its own: the caller's cancellation must not leave calls behind.
+            // A separate task, because all calls must end even if the caller is cancelled.
             let task = Task { await self.endCalls(within: limit) }
             state.shutdown = task
             return task
@@ -165,7 +165,7 @@ public enum CallState: String, Sendable, Hashable, CaseIterable {
     case finished
 }
 
-/// A call that its client is performing. The value refers to the call: its properties tell the present, also after the call's end.
+/// A call that its client is performing. The value refers to the call: its properties have the current values, even after the call ends.
 public struct LiveCall: Sendable, Identifiable, CustomStringConvertible {
     /// The number of the call, unique among all calls of its client and ascending.
     public let id: UInt64
@@ -176,7 +176,7 @@ public struct LiveCall: Sendable, Identifiable, CustomStringConvertible {
     public var identity: CallIdentity { record.identity }
     /// The call's identifier; `nil` if it has none. See ``CallIdentifier``.
     public var identifier: String? { record.identifier?.text }
-    /// When the call was started.
+    /// The time when the call started.
     public var started: ContinuousClock.Instant { ContinuousClock.now.advanced(by: MonotonicInstant.now.duration(to: beginning)) }
     /// The number of the attempt, from 1. Each retry increments it.
     public var attempt: Int { record.repeats + 1 }

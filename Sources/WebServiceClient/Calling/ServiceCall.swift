@@ -180,8 +180,8 @@ public struct ServiceCall: Sendable {
         }
     }
 
-    /// Gives the call settings that it shares with others, in place of its own. Calls with the same settings and the same form are compiled
-    /// once; a later ``describing(_:)`` ends that.
+    /// Replaces the call's settings by settings that it shares with other calls. Calls with the same settings and the same form are
+    /// compiled once; a later ``describing(_:)`` ends that.
     package func sharing(_ settings: SharedCallSettings) -> ServiceCall {
         with {
             $0.descriptor.settings = settings.settings

@@ -200,7 +200,7 @@ struct ErrorWrapper {
     let call: CallIdentity
     let request: ServiceRequest?
     var response: ResponseSummary?
-    /// The secrets of the request, even if there is no request yet.
+    /// The secrets of the request. They are available before the request is created.
     var secrets: RequestSecrets?
     /// Whether the authentication provider threw the error.
     var isByProvider = false

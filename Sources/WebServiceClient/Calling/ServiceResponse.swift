@@ -16,7 +16,7 @@ public struct ServiceResponse<Value> {
     public var httpVersion: String?
     /// The transport's report of the last exchange: times, bytes, trailers, informational responses.
     public var report: ExchangeReport?
-    /// Where the response comes from: the network, unless the client's cache answered.
+    /// The source of the response: the network, unless the client's cache answered.
     public var source = ResponseSource.network
     /// The secrets in the request that was answered.
     var secrets: RequestSecrets?

@@ -7,16 +7,17 @@ public import Foundation
 ///     let call = try client.http.call(from: try StoredCall(data: data))
 ///     try await call.send()
 ///
-/// It has what the call itself says: method, target, bound arguments, headers and body, accepted statuses, deadlines, attributes. What client
-/// and class add, such as the service root, headers and credentials, comes from the client that sends it. Secrets and values that can't be
-/// encoded are left out, and ``omitted`` lists them. Two calls that are stored with their secrets are equal if their stored values are.
+/// It contains the values that the call specifies: method, target, bound arguments, headers and body, accepted statuses, deadlines,
+/// attributes. What client and class add, such as the service root, headers and credentials, comes from the client that sends it. Secrets
+/// and values that can't be encoded are left out, and ``omitted`` lists them. Two calls that are stored with their secrets are equal if
+/// their stored values are.
 ///
 /// - Important: Read only data that your program wrote: a body can name any file.
 public struct StoredCall: Sendable, Hashable {
     /// The version of the format that this library writes and reads.
     public static let version = 1
 
-    /// Where the call goes.
+    /// The target of a call.
     public enum Target: Sendable, Hashable {
         /// A percent-encoded path below the service root, with its query.
         case path(String)
@@ -28,7 +29,7 @@ public struct StoredCall: Sendable, Hashable {
 
     /// The method.
     public let method: ServiceRequest.Method
-    /// Where the call goes; `nil` if it was left out, because it has a secret.
+    /// The target of the call; `nil` if it was left out because it contains a secret.
     public internal(set) var target: Target?
     /// The origin of the service that the call was made for, such as `https://api.example.com`; `nil` for a call outside the service. A
     /// client of another service refuses the call. Set it to `nil` to send the call to another environment.

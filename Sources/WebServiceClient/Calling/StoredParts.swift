@@ -4,7 +4,7 @@ import Foundation
 public struct StoredDataError: DescribedError, Sendable, Hashable {
     /// The fault, with the member of the data, and the fix.
     public let message: String
-    /// What was left out and is still needed; empty for other faults.
+    /// The parts that were left out but are needed; empty for other faults.
     public let missing: [StoredOmission]
 
     init(_ message: String, missing: [StoredOmission] = []) {
@@ -205,7 +205,7 @@ enum StoredDuration {
     }
 }
 
-/// ``ServiceTimeouts`` as an object. An absent member is no limit.
+/// ``ServiceTimeouts`` as an object. If a member is missing, the time is unlimited.
 struct StoredTimeouts: Codable {
     var timeouts: ServiceTimeouts
 

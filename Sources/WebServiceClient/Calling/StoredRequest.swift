@@ -8,8 +8,8 @@ public import Foundation
 ///     stored.supply(key, forHeader: "X-API-Key")          // secrets are left out: `stored.omitted` lists them
 ///     let request = try ServiceRequest(stored)
 ///
-/// The body is in memory or in files, of which only the paths are stored. Two requests that are stored with their secrets are equal if their
-/// stored values are.
+/// The body is in memory or in files. For files, only the paths are stored. Two requests that are stored with their secrets are equal if
+/// their stored values are.
 ///
 /// - Important: Read only data that your program wrote. Its URL can be of any server, and a body can name any file.
 public struct StoredRequest: Sendable, Hashable {

@@ -99,7 +99,7 @@ open class WebServiceClient: @unchecked Sendable {
             }
         }
         if generation == -1 { return configure(change) }
-        // Of two concurrent changes, the one with the higher number is the later.
+        // If two changes are concurrent, the one with the higher number is the later one.
         let (limits, number) = mutable.withLock { ($0.configuration.queue, $0.generation) }
         runtime.queue.apply(limits, number: number)
     }
@@ -358,7 +358,7 @@ extension WebServiceClient {
     /// `get` or `delete`.
     public var http: HTTPCalls { HTTPCalls(client: self) }
 
-    /// The origin of the service root; `nil` if there is no root or its host is an argument.
+    /// The origin of the service root; `nil` if the root is missing or its host is an argument.
     package var serviceOrigin: Origin? { state.root?.origin }
 }
 

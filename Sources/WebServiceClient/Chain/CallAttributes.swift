@@ -7,7 +7,7 @@ struct CallAttributes: Sendable {
 
     private let client: ObjectIdentifier
     private let attributes: EndpointAttributes
-    /// Those of an outer closure.
+    /// The attributes of an outer closure.
     private let outer: [CallAttributes]
 
     init(client: AnyObject, _ added: [any EndpointAttribute]) {

@@ -21,7 +21,7 @@ public struct CallIdentifier: EndpointAttribute, Hashable, CustomStringConvertib
     /// What happens if another call with the identifier is running.
     public var policy: Policy
 
-    /// Creates an identifier, which is used as it is: it has no placeholders.
+    /// Creates an identifier. The text is used literally, without placeholders.
     public init(_ text: String, _ policy: Policy = .replace) {
         self.text = text
         self.policy = policy
@@ -33,7 +33,7 @@ public struct CallIdentifier: EndpointAttribute, Hashable, CustomStringConvertib
 
 /// The stage that lets a call wait for the response of a running one with the same identifier: ``CallIdentifier/Policy/reuse``.
 ///
-/// It is the first of all, because the calls that wait have no request of their own: their interceptors and `prepare` don't run.
+/// It is the first stage, because the calls that wait don't create a request: their interceptors and `prepare` don't run.
 struct IdentifierReuse: SharingStage {
     let exchanges: SharedExchanges
 

@@ -41,7 +41,7 @@ package final class CallRecord: Sendable {
 
     /// A wait of the call, for logs.
     package struct Wait: Sendable, Hashable {
-        /// What the call waited for.
+        /// The reason for a wait.
         package enum Reason: String, Sendable {
             case retry
             case queue
@@ -73,7 +73,7 @@ package final class CallRecord: Sendable {
         var redirects = 0
         var hedges = 0
         var exchange: Exchange?
-        /// The exchange of a hedging request, beside the first request's, with its number.
+        /// The exchange of a hedging request and its number, in addition to the first request's.
         var hedge: (number: Int, exchange: Exchange)?
         /// The fields of the last request as sent, with those that authentication adds.
         var sentFields: HTTPFields?
@@ -172,8 +172,8 @@ package final class CallRecord: Sendable {
         }
     }
 
-    /// Whether a status is a success of the endpoint, after which nothing is repeated. An endpoint that accepts all statuses says nothing
-    /// about failures.
+    /// Whether a status is a success of the endpoint, after which nothing is repeated. If an endpoint accepts all statuses, its statuses
+    /// don't show failures.
     @inline(__always)
     func isSuccess(_ status: Int) -> Bool {
         success.contains(status) && (status < 400 || success != .any)
@@ -218,7 +218,7 @@ package final class CallRecord: Sendable {
 
     /// Begins an exchange.
     ///
-    /// - Parameter isHedge: Whether the exchange runs beside another one, whose record is kept.
+    /// - Parameter isHedge: Whether the exchange runs in addition to another one, whose record is kept.
     /// - Returns: The exchange's number, which its answer refers to.
     func begins(_ request: ServiceRequest, isHedge: Bool = false) -> Int {
         state.withLock { state in

@@ -30,7 +30,7 @@ struct CoalescingStage: SharingStage {
         }
     }
 
-    /// `nil` if the call has an exchange of its own.
+    /// `nil` if the call doesn't share its exchange.
     private static func key(of request: ServiceRequest, _ context: CallContext) -> SharedExchanges.RequestKey? {
         guard context.attributes[Coalescing.self]?.isEnabled == true, !context.record.isStream, context.dryRun == nil,
             request.method == .get || request.method == .head, request.body == nil

@@ -38,7 +38,7 @@ public struct EndpointAttributes: Sendable {
         values.append(attribute)
     }
 
-    /// Whether there are no attributes.
+    /// Whether the collection is empty.
     var isEmpty: Bool { values.isEmpty }
 
     /// Returns these attributes overridden by those of `other`.

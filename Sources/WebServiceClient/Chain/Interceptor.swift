@@ -41,7 +41,7 @@ public struct CallContext: Sendable {
     public var attempt = 1
     /// The number of redirects followed so far.
     public var hop = 0
-    /// Whether the request is the second one of an attempt, which ``Hedging`` sends beside the first.
+    /// Whether the request is the second one of an attempt, which ``Hedging`` sends in addition to the first.
     public internal(set) var isHedge = false
     /// The state shared by all copies of this context. Each stage of the chain may copy the context.
     package let record: CallRecord

@@ -45,7 +45,8 @@ final class SharedExchanges: Sendable {
     /// The number of exchanges in flight.
     var count: Int { running.withLock { $0.count } }
 
-    /// Returns the response of the exchange with a key. The first call begins it in a task of its own, later ones wait for the same one.
+    /// Returns the response of the exchange with a key. The first call begins it in a separate task, and later calls wait for the same
+    /// exchange.
     ///
     /// The exchange has no total deadline, because each call has its own. It ends early when no call waits for it any more.
     ///
@@ -206,7 +207,7 @@ final class SharedExchange: Sendable {
         for waiter in waiting { waiter.end(.success(())) }
     }
 
-    /// The response, with a body of its own for each call.
+    /// Returns the response, with a separate body for each call.
     func response() throws -> TransportResponse {
         guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
         let answer = try outcome.get()

@@ -4,8 +4,8 @@
 ///     $0.tracing = TracingPolicy(sendsBaggage: false)
 ///
 /// Each attempt and each hop gets a new span of the trace. The fields `traceparent`, `tracestate` and `baggage` (W3C Trace Context, W3C
-/// Baggage) are sent only to the service's origin, to ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins`` and to ``origins``,
-/// since they reveal who calls whom. A field that the request has already is kept.
+/// Baggage) are sent only to the service's origin, to ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins`` and to
+/// ``origins``, because they reveal which program calls which service. A field that the request has already is kept.
 public struct TracingPolicy: Sendable, Hashable {
     /// Further origins that get the fields, such as `"https://files.example.com"`, also from calls outside the service.
     public var origins: [String]

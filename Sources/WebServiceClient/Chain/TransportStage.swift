@@ -25,7 +25,7 @@ struct TransportStage: Sendable {
 
     @inline(__always)
     private func exchange(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
-        // `DryRun.current`: an interceptor may make a dry run of its own call's `next`.
+        // `DryRun.current`: an interceptor may make a dry run of the same call's `next`.
         if let dryRun = context.dryRun ?? DryRun.current { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
         if let progress = context.record.progress { return try await answered(progress.observing(request), context) }

@@ -208,7 +208,7 @@ struct EndpointPlan: Sendable {
     var headers: [Header] = []
     /// The positions of the arguments whose labels denote secrets.
     var secretArguments: [Int] = []
-    /// Secrets that the arguments hold without their labels saying so: those of a stored call.
+    /// Secrets in arguments whose labels don't mark them as secrets, from a stored call.
     var secretTexts: [String] = []
     /// The position of the body argument.
     var body: Int?

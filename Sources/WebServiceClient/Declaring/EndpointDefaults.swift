@@ -11,7 +11,7 @@ public struct EndpointDefaults: Sendable {
     ///     defaults.perMethod[.get] = EndpointDefaults(retry: RetryPolicy())
     ///     defaults.perMethod[.post] = EndpointDefaults(headers: ["Prefer": "return=minimal"])
     ///
-    /// They can have neither a service root nor defaults per method of their own.
+    /// They can't contain a service root or further defaults per method.
     public var perMethod: [ServiceRequest.Method: EndpointDefaults] = [:]
     var settings: EndpointSettings
 

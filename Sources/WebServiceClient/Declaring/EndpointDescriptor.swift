@@ -27,7 +27,7 @@ public struct EndpointDescriptor: Sendable {
 
     enum HeaderPart: Sendable, Hashable {
         case template(HTTPFields.Name, String)
-        /// Values that were bound earlier, such as those of a stored call. Without any, the field of client and class isn't sent.
+        /// Values that were bound earlier, for example in a stored call. If it is empty, the field of client and class isn't sent.
         case bound(HTTPFields.Name, [String])
         /// The fields of an argument, one header each.
         case reflected(EndpointArgument)
@@ -291,7 +291,8 @@ extension EndpointDescriptor {
     }
 
     /// Names the call, as a template: `"order/%%0%%"`. The program finds a running call by its identifier with
-    /// ``WebServiceClient/WebServiceClient/call(identifier:)``, and the policy says what happens to a later call with the same one.
+    /// ``WebServiceClient/WebServiceClient/call(identifier:)``, and the policy specifies what happens to a later call with the same
+    /// identifier.
     ///
     ///     "search(text:)": .get("/search").query("q", .argument(0)).identifier("search")     // a new search cancels the last one
     ///     "order(id:)": .get("/orders/%%id%%").identifier("order/%%id%%", .reuse)            // one request for all callers
@@ -305,7 +306,7 @@ extension EndpointDescriptor {
     /// and deadlines. Each caller decodes the response for itself, has its own total deadline, and can be cancelled alone; the exchange
     /// ends early when no caller waits for it any more.
     ///
-    /// The response's body is read into memory, up to the call's body limit. Calls that read a stream have an exchange of their own.
+    /// The response's body is read into memory, up to the call's body limit. Calls that read a stream don't share an exchange.
     public func coalesced() -> EndpointDescriptor {
         attribute(Coalescing())
     }
@@ -354,7 +355,7 @@ extension EndpointDescriptor {
     }
 
     /// States whether several requests have the same effect as one, whatever the method implies (RFC 9110 §9.2.2). Only idempotent
-    /// endpoints are repeated, unless the retry policy says otherwise.
+    /// endpoints are repeated, unless the retry policy specifies otherwise.
     public func idempotent(_ isIdempotent: Bool = true) -> EndpointDescriptor {
         attribute(Idempotence(isIdempotent))
     }

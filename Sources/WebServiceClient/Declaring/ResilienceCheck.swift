@@ -2,7 +2,7 @@
 enum ResilienceCheck {
     /// Returns the faults in the settings of one endpoint, or in those of the class or the client.
     ///
-    /// - Parameter method: The endpoint's method; `nil` for settings of several endpoints, of which those with unsafe methods aren't hedged.
+    /// - Parameter method: The endpoint's method; `nil` for settings of several endpoints. Endpoints with unsafe methods aren't hedged.
     static func faults(_ settings: EndpointSettings, key: String?, method: ServiceRequest.Method? = nil) -> [TableFault] {
         var faults: [TableFault] = []
         if let policy = settings.attributes[CircuitBreakerPolicy.self] { faults += Self.faults(policy, key: key) }

@@ -9,7 +9,7 @@ final class CurlEngine: Sendable {
     enum Command: Sendable {
         /// Send the exchange.
         case start(CurlExchange)
-        /// The exchange is no longer wanted.
+        /// Drops an exchange whose response isn't needed any more.
         case drop(CurlExchange)
         /// There is room for the response's body again, or more of the request's body.
         case resume(CurlExchange)
@@ -139,7 +139,7 @@ final class CurlEngine: Sendable {
 
     /// Releases ownership after a caller has sent its exchange.
     ///
-    /// - Parameter sleepContinues: Whether the loop's thread may go on sleeping if no commands have arrived.
+    /// - Parameter sleepContinues: Whether the loop's thread may continue to sleep if no commands have arrived.
     func releaseOwnership(sleepContinues: Bool) {
         let wakes = mailbox.withLock { box in
             // After close(), the loop must check whether it can end, whatever the state of this exchange.

@@ -109,7 +109,7 @@ extension CurlExchange {
         }
     }
 
-    /// Throws if the body is no longer wanted. Readers with buffered bytes call this before they continue with them.
+    /// Throws if the body isn't needed any more. Readers with buffered bytes call this before they continue with them.
     func checkWanted() throws {
         if let error = state.withLock({ $0.abandonment }) { throw error }
         guard Task.isCancelled else { return }
@@ -290,7 +290,8 @@ extension CurlExchange {
     /// - Returns: Whether they were taken; otherwise libcurl must pause.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let isTaken = state.withLock { state in
-            // The body is no longer wanted, and the loop will receive a command to drop the exchange; further reading would only delay it.
+            // The body isn't needed any more, and the loop will receive a command to drop the exchange; further reading would only delay
+            // it.
             guard state.end == nil else { return false }
             guard state.waiting == 0 || state.waiting + bytes.count <= Self.fullAt else {
                 state.isPaused = true
@@ -315,7 +316,7 @@ extension CurlExchange {
         return max(socket, -1)
     }
 
-    /// The time for which an HTTP/2 exchange continues after a complete response if the server reads nothing of the body, and for trailers.
+    /// The time for which an HTTP/2 exchange continues after a complete response if the server doesn't read the body, and for trailers.
     private static let patience = Duration.seconds(3)
 
     /// Fills libcurl's buffer with the request's body.

@@ -7,7 +7,7 @@ public import Foundation
 ///     let response = try await transport.send(ServiceRequest(url: url))
 ///     for try await piece in response.body { … }
 ///
-/// It sends each request once: redirects and challenges are returned as responses, and there are no cookies and no cache. It keeps the
+/// It sends each request once: redirects and challenges are returned as responses. It doesn't use cookies or a cache. It keeps the
 /// deadlines itself, in milliseconds, and prevents libcurl from resending requests. Before a kept HTTP/1 connection carries another
 /// request, its socket is checked: if there is something to read, or the connection has ended, the request uses a new connection. If the
 /// server closes the connection at that very moment, the exchange fails with ``TransportError/Code/connectionLost``. (With libcurl before

@@ -40,7 +40,7 @@ import FoundationNetworking
 /// * The body of a redirect is held back until it is complete. The body of a 3xx without a usable `Location` is lost: such an exchange
 ///   fails with `truncated` if its length was declared; otherwise its body is empty.
 /// * Proxies are those in the environment (`http_proxy`, `https_proxy`, `no_proxy`). `Proxy-Authorization` is rejected over https
-///   (`unsupported`); over http it is sent to the peer, which is the server if there is no proxy.
+///   (`unsupported`); over http it is sent to the peer, which is the server if no proxy is set.
 /// * The environment variable `URLSessionDebugLibcurl` prints every header, including secrets.
 public final class URLSessionTransport: CancellableTransport {
     /// The default transport of clients on Apple platforms, and of those without a usable libcurl: one session for all, because connections

@@ -78,8 +78,8 @@ package enum SecretMask {
     /// Returns the text with its secrets masked.
     package static func text(_ text: String) -> String { SecretRules.standard.masked(text) }
 
-    /// Returns the text with its secrets and those of a request masked. Both searches use the original text, because a partial mask by one
-    /// of them would hide the rest of the secret from the other.
+    /// Returns the text with the secrets of this mask and of a request masked. Both searches use the original text, because a partial mask
+    /// by one of them would hide the rest of the secret from the other.
     package static func text(_ text: String, of secrets: RequestSecrets?) -> String {
         SecretRules.standard.replacement(of: text, adding: secrets?.ranges(in: text) ?? []) ?? text
     }
@@ -137,7 +137,7 @@ package enum SecretMask {
         text(of: request.url, of: request.secrets)
     }
 
-    /// Returns a URL with its secrets and those of a request masked.
+    /// Returns a URL with the secrets of this mask and of a request masked.
     package static func text(of url: URL, of secrets: RequestSecrets?) -> String {
         text(ofURL: url.absoluteString, of: secrets)
     }
@@ -147,7 +147,7 @@ package enum SecretMask {
         text(ofURL: url, of: nil)
     }
 
-    /// Returns the text of a URL with its secrets and those of a request masked.
+    /// Returns the text of a URL with the secrets of this mask and of a request masked.
     package static func text(ofURL url: String, of secrets: RequestSecrets?) -> String {
         var result = url
         let isRelative = result.utf8.starts(with: "//".utf8)

@@ -5,7 +5,7 @@ public import Foundation
 ///     let limits = try StructuredFields.list(response.headers[values: "RateLimit"])
 ///     limits.first?.item?.parameters["r"]?.integer        // 12 in "minute";r=12;t=8
 ///
-/// Parsing is strict, as the specification demands: a fault anywhere makes the whole field invalid. A field's definition says which of the
+/// Parsing is strict, as the specification requires: any fault makes the whole field invalid. A field's definition specifies which of the
 /// three types it has: an item, a list or a dictionary.
 public enum StructuredFields {
     /// A value without parameters (RFC 9651 §3.3).
@@ -152,7 +152,7 @@ public enum StructuredFields {
 
     /// The fault of a structured field, in a text to parse or in a value to write.
     public struct Fault: DescribedError, Hashable {
-        /// What is wrong. The text isn't quoted, because fields can contain secrets.
+        /// A description of the error. The text isn't quoted, because fields can contain secrets.
         public let description: String
 
         init(_ description: String) {

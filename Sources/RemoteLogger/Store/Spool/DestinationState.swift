@@ -102,7 +102,7 @@ struct DestinationState: Sendable {
         losses[index].first = min(position, losses[index].first)
     }
 
-    /// Discards the last records, some of which may have been read.
+    /// Discards the last records. Some may have been read.
     mutating func abandon(_ count: Int) {
         let fromHanded = max(0, count - unread)
         handed.removeLast(min(handed.count, fromHanded))

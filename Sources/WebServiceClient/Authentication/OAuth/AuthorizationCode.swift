@@ -75,7 +75,7 @@ struct AuthorizationCode: Sendable {
         ]
         if !scopes.isEmpty { query.append(("scope", scopes.joined(separator: " "))) }
         query += client.parameters.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-        // The endpoint may have a query of its own, which is kept (§3.1).
+        // If the endpoint has a query, the query is kept (§3.1).
         guard let url = URL(string: endpoint + (endpoint.contains("?") ? "&" : "?") + URLEncoding.query(query)) else {
             throw OAuthError(.badEndpoint, detail: "The \(name) and its parameters form no URL.")
         }

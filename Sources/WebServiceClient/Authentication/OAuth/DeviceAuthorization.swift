@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a user needs to sign in on another device (RFC 8628 §3.2).
+/// The information that a user needs to sign in on another device (RFC 8628 §3.2).
 public struct DevicePrompt: Sendable, Hashable {
     /// The code to enter.
     public let userCode: String
@@ -22,7 +22,7 @@ struct DeviceAuthorization: Sendable {
     /// The most time between two requests.
     private static let longestInterval = Duration.seconds(300)
 
-    /// What the server answers to the first request.
+    /// The server's response to the first request.
     private struct Codes {
         let device: String
         let prompt: DevicePrompt

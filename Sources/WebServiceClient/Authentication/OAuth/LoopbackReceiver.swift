@@ -153,7 +153,7 @@ final class LoopbackReceiver: Sendable {
         return nil
     }
 
-    /// What the first bytes of a connection are.
+    /// The kind of the first bytes of a connection.
     enum Request: Equatable {
         case incomplete
         case invalid

@@ -68,8 +68,8 @@ public struct OAuthClient: Sendable {
             Self(method: .basic(secret: secret, isEncoded: true), name: "client_secret_basic")
         }
 
-        /// By Basic with identifier and secret as they are, for servers that don't decode them. It differs from ``basic(secret:)`` only if they
-        /// contain characters such as `+`, `%` or `:`.
+        /// By Basic with the unencoded identifier and secret, for servers that don't decode them. It differs from ``basic(secret:)`` only
+        /// if they contain characters such as `+`, `%` or `:`.
         public static func basicUnencoded(secret: String) -> Self {
             Self(method: .basic(secret: secret, isEncoded: false), name: "client_secret_basic, unencoded")
         }
@@ -157,7 +157,7 @@ extension OAuthClient {
         return try await Task.detached { try await self.token(parameters, replacing: old) }.value
     }
 
-    /// Asks the server to revoke a token (RFC 7009 §2): its refresh token, and its access token if there is no other.
+    /// Asks the server to revoke a token (RFC 7009 §2): the refresh token, or the access token if the grant has no refresh token.
     ///
     /// - Throws: ``OAuthError``, ``TransportError``. Without a revocation endpoint, it does nothing.
     public func revoke(_ token: BearerToken) async throws {

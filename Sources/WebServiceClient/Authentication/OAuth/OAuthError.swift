@@ -45,7 +45,7 @@ public struct OAuthError: DescribedError, Sendable, Hashable {
         public static let redirected = Self(rawValue: "redirected")
         /// An endpoint is missing, isn't an absolute URL, or has neither https nor a loopback address.
         public static let badEndpoint = Self(rawValue: "badEndpoint")
-        /// There is no refresh token, or it isn't valid any more: the user must sign in again.
+        /// The refresh token is missing or isn't valid any more: the user must sign in again.
         public static let signInRequired = Self(rawValue: "signInRequired")
         /// The answer of the sign-in doesn't belong to this request: its `state` or its issuer differs (RFC 6749 §10.12, RFC 9207).
         public static let foreignAnswer = Self(rawValue: "foreignAnswer")

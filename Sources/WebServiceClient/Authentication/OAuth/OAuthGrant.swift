@@ -90,7 +90,7 @@ extension OAuthGrant {
 
     /// The device flow (RFC 8628): the user enters a code in a browser on another device.
     ///
-    /// - Parameter prompt: Shows the code and the address to the user. The flow goes on when it returns.
+    /// - Parameter prompt: Shows the code and the address to the user. The flow continues when it returns.
     public static func device(
         of client: OAuthClient, scopes: [String] = [], prompt: @escaping @Sendable (DevicePrompt) async throws -> Void
     ) -> OAuthGrant {

@@ -1,7 +1,7 @@
 import Foundation
 
-// What a provider that signs requests needs: it implements `AuthenticationProvider`, and signs in `authorize(_:context:)`, which runs for
-// each attempt, after all stages that change a request.
+// The parts that a provider needs to sign requests. It implements `AuthenticationProvider`, and signs in `authorize(_:context:)`, which
+// runs for each attempt, after all stages that change a request.
 extension AuthenticationAttempt {
     /// The header fields of the request as the server receives them: those that are set, and `Host`, `Content-Type` and `Content-Length`,
     /// which the transport derives from the URL and the body. A body of unknown length has no `Content-Length`.
@@ -17,7 +17,7 @@ extension AuthenticationAttempt {
         return fields
     }
 
-    /// Returns the SHA-256 of the request's body as it is sent, 32 bytes; the hash of no bytes if there is no body.
+    /// Returns the SHA-256 of the request's body in its final form, 32 bytes. For a request without a body, it is the hash of zero bytes.
     ///
     /// Files and replayable streams are read for it, piece by piece, and once more when the request is sent.
     ///

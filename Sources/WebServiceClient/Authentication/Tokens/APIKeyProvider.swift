@@ -16,7 +16,7 @@ public struct APIKeyProvider: AuthenticationProvider {
     /// - Parameter refused: The key that the server has just refused with 401; `nil` otherwise.
     public typealias Key = @Sendable (_ refused: String?) async throws -> String
 
-    /// Where the key goes.
+    /// The place of the key in a request.
     private enum Place: Sendable {
         case header(HTTPFields.Name)
         case query(String)
@@ -128,7 +128,7 @@ public struct APIKeyProvider: AuthenticationProvider {
         attempt.memo = Sent(key: key, isSecond: isSecond)
     }
 
-    /// Returns a URL whose query has the item once, at the end. The other items are kept as they are.
+    /// Returns a URL whose query has the item once, at the end. The other items don't change.
     private static func url(_ url: URL, with name: String, _ key: String) throws -> URL {
         let text = url.absoluteString
         let bytes = text.utf8

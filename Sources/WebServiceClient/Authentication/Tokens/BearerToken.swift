@@ -8,8 +8,8 @@ public struct BearerToken: Sendable, Hashable, Codable {
     public var value: String
     /// The time for which the token is valid, from ``issuedAt`` on; `nil` if it is unknown. Such a token is used until it is refused.
     public var lifetime: Duration?
-    /// When the token was requested. It is compared with the current date only if the token comes from a store; while the process runs, the
-    /// monotonic clock counts.
+    /// The date of the token's request. It is compared with the current date only if the token comes from a store; while the process runs,
+    /// the monotonic clock counts.
     public var issuedAt: Date
     /// The token that requests the next access token; `nil` if there is none.
     public var refreshToken: String?
@@ -96,8 +96,8 @@ extension BearerToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
 ///         }
 ///     }
 public protocol TokenSource: Sendable {
-    /// Obtains a token. The provider makes one call at a time, in a task of its own, which is cancelled if nobody waits for the token any
-    /// more or ``timeLimit`` has passed. It stores the token before it uses it.
+    /// Obtains a token. The provider makes one call at a time, in a separate task. The task is cancelled when no call waits for the token
+    /// any more, or when ``timeLimit`` has passed. It stores the token before it uses it.
     ///
     /// - Parameter old: The token that has expired or was refused, with its refresh token; `nil` if there was none.
     /// - Throws: An error that ends all calls that wait for the token.

@@ -35,7 +35,7 @@ public struct FileTokenStore: TokenStore {
         path = file.path(percentEncoded: false)
     }
 
-    /// Returns the token in the file; `nil` if there is no file.
+    /// Returns the token in the file; `nil` if the file doesn't exist.
     ///
     /// - Throws: ``TokenStoreError`` if the file can't be read, isn't a token's, or other users can access it.
     public func load() async throws -> BearerToken? {

@@ -2,15 +2,15 @@ import Foundation
 
 /// The token of a ``BearerTokenProvider`` and the way it is replaced: by one refresh at a time, for all calls that wait.
 ///
-/// A refresh runs in a task of its own, so that no call's cancellation ends it while others wait. The next one doesn't begin before it has
+/// A refresh runs in a separate task, so that no call's cancellation ends it while others wait. The next one doesn't begin before it has
 /// ended, even if it is cancelled: a second use of a refresh token can end the session.
 final class TokenSession: Sendable {
     /// A token in use.
     struct Held: Sendable {
         var token: BearerToken
-        /// Counts the tokens, so that a late refusal of an old one isn't taken for that of its successor.
+        /// Counts the tokens, so that a late refusal of an old token doesn't discard the new one.
         let number: Int
-        /// When it was obtained.
+        /// The time when the token was obtained.
         let since: MonotonicInstant
         /// From when on it is replaced in the background; `nil` if its lifetime is unknown.
         let refreshAt: MonotonicInstant?
@@ -56,7 +56,7 @@ final class TokenSession: Sendable {
         var numbers = 0
         /// The last failure, which calls get for a moment instead of another refresh.
         var failure: (error: any Error, until: MonotonicInstant)?
-        /// When the next refresh in the background may begin, after one has failed.
+        /// The earliest time of the next refresh in the background, after a failed one.
         var retryAt: MonotonicInstant?
         /// The access token that was last read from or written to the store.
         var stored: String?
@@ -105,7 +105,7 @@ final class TokenSession: Sendable {
         case wait(Waiter, number: Int, startsFlight: Int?, isAbandoned: Bool)
     }
 
-    /// Returns a usable token: the one in use, or that of a refresh, which the call waits for.
+    /// Returns a usable token: the current one, or the result of a refresh that the call waits for.
     ///
     /// - Parameter end: When the call ends.
     /// - Throws: The error of the refresh; ``TransportError`` at the call's end; ``CallCancelled`` or `CancellationError`.

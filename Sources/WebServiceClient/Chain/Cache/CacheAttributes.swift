@@ -40,7 +40,7 @@ public struct EndpointCaching: EndpointAttribute, Hashable, CustomStringConverti
     }
 }
 
-/// What one call wants from the cache.
+/// The way in which a call uses the cache.
 ///
 ///     let now = try await client.with(CacheMode.reload) { try await $0.rates() }
 public enum CacheMode: String, EndpointAttribute, Hashable, CaseIterable {

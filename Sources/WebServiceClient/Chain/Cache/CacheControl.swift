@@ -2,8 +2,8 @@ import Foundation
 
 /// The directives of `Cache-Control` (RFC 9111 §5.2): names without regard to case, arguments as tokens or quoted texts.
 ///
-/// Reading never fails: what isn't a directive is ignored, and a number that can't be read is told apart from one that is missing, because
-/// it makes a response stale (§4.2.1).
+/// Reading never fails: text that isn't a directive is ignored. An invalid number differs from a missing one, because it makes a response
+/// stale (§4.2.1).
 struct CacheControl: Sendable, Hashable {
     /// One directive.
     struct Directive: Sendable, Hashable {

@@ -15,7 +15,7 @@ import Musl
 ///     frame: at most 64 KiB of the body · CRC-32C (4) of id, number of the frame and bytes
 ///     trailer: magic (8) · body's length (8) · id (8) · head's length (4) · head's CRC-32C (4) · zeros (4) · trailer's CRC-32C (4)
 ///
-/// The id ties all parts together, so parts of two files never count as one. A later head is appended with a trailer of its own; only the
+/// All parts contain the id, so that parts of different files are never combined. A later head is appended with another trailer, and the
 /// last trailer counts. Numbers are little-endian.
 struct CacheFile: Sendable {
     static let frameSize = 64 * 1024

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What the fields of a stored response say about its reuse (RFC 9111 §4.2). Computed once, when the response is stored or read.
+/// The rules for the reuse of a stored response, from its fields (RFC 9111 §4.2). They are computed once, when the response is stored or
+/// read.
 struct CacheFreshness: Sendable, Hashable {
     /// How long the response is fresh, in seconds from its generation.
     let lifetime: Double
@@ -59,7 +60,7 @@ struct CacheFreshness: Sendable, Hashable {
         return HTTPDate.strictDate(from: values[0], now: now)
     }
 
-    /// The `Age` of a response: the first of several values; 0 for an invalid one, which is to be ignored (RFC 9111 §5.1).
+    /// The `Age` of a response: the first of several values; 0 for an invalid one, because it must be ignored (RFC 9111 §5.1).
     private static func age(_ headers: HTTPFields) -> Double {
         guard let first = headers[values: .age].first?.split(separator: ",", omittingEmptySubsequences: false).first else { return 0 }
         guard case .count(let age) = CacheControl.seconds(first.trimmingCharacters(in: .whitespaces)) else { return 0 }
@@ -91,7 +92,7 @@ enum CacheVerdict: Sendable, Hashable {
     case fresh
     /// Use it although it is stale.
     case stale
-    /// Use it although it is stale, and validate it meanwhile.
+    /// Use the stale response, and validate it in the background.
     case staleWhileRevalidating
     /// Ask the server.
     case validate

@@ -20,7 +20,7 @@ public struct CacheKey: Sendable, Hashable {
     static func text(of url: URL) -> String? {
         guard let origin = Origin(url) else { return nil }
         let text = url.absoluteString
-        // An origin's scheme and host stand before and after the first "://".
+        // The first "://" separates an origin's scheme from its host.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8) else { return nil }
         let rest = text[text.utf8.index(colon, offsetBy: 3)...]
         let pathStart =
@@ -39,7 +39,7 @@ struct SelectingField: Sendable, Hashable {
     /// The value as sent, normalised; a digest for credentials; `nil` if the field was absent.
     let value: String?
 
-    /// The value for fields that authentication or the cookie jar add. The key's partition tells these apart.
+    /// The value for fields that authentication or the cookie jar add. The key's partition distinguishes these.
     static let added = "\u{1}added"
 }
 
@@ -47,15 +47,15 @@ struct SelectingField: Sendable, Hashable {
 public struct CacheHead: Sendable {
     /// The key.
     public let key: CacheKey
-    /// A random number that tells the response from any other of the same key.
+    /// A random number that distinguishes the response from others with the same key.
     public let id: UInt64
     /// The status code.
     public internal(set) var status: Int
     /// The header fields, but for those that must not be stored (RFC 9111 §3.1).
     public internal(set) var headers: HTTPFields
-    /// When the request was sent, or last validated.
+    /// The date when the request was sent, or when the response was last validated.
     public internal(set) var requested: Date
-    /// When the response arrived, or was last validated.
+    /// The date when the response arrived, or was last validated.
     public internal(set) var received: Date
     /// The tags of the endpoint.
     public let tags: [String]

@@ -1,7 +1,7 @@
 /// Whose responses a call gets: the part of a cache's key that keeps the responses of one identity from all others.
 ///
-/// Authentication and cookies add their fields after the cache has looked. So the provider says whose credentials it has, or the fields that
-/// it would add are taken for that; the request's own credentials, and the fields that lead a request elsewhere, count as well.
+/// Authentication and cookies add their fields after the cache has looked. So the provider identifies the user of its credentials, or the
+/// fields that it would add are taken for that; the request's own credentials, and the fields that lead a request elsewhere, count as well.
 struct CachePartitions: Sendable {
     /// The identity of an authentication provider.
     enum Identity: Sendable, Hashable {
@@ -22,8 +22,8 @@ struct CachePartitions: Sendable {
 
         var isAuthenticated: Bool { identity != nil }
 
-        /// Whether a request was sent with the credentials that the partition is for. A provider that has got a new token meanwhile, or
-        /// has answered a challenge, has sent others.
+        /// Whether a request was sent with the credentials that the partition is for. It wasn't if the provider has since obtained a new
+        /// token or answered a challenge.
         func covers(prepared: HTTPFields, sent: HTTPFields) -> Bool {
             guard case .fields(let digest)? = identity else { return true }
             return CachePartitions.digest(ofFieldsAdded: sent, to: prepared) == digest
@@ -33,10 +33,10 @@ struct CachePartitions: Sendable {
     let boundary: OriginBoundary
     /// The identity of the provider's credentials; `nil` if the client has no provider.
     var identity: (@Sendable (ServiceRequest, CallContext) async throws -> Identity)?
-    /// The client's cookie jar: what it will add to a request, and a text that tells the jar from others; `nil` without a jar.
+    /// The client's cookie jar: what it will add to a request, and a text that distinguishes the jar from others; `nil` without a jar.
     var cookies: (@Sendable (ServiceRequest) async -> (jar: String, field: String?))?
 
-    /// The partition of a call; `nil` if the provider can't tell whose credentials it will add.
+    /// The partition of a call; `nil` if the provider can't identify the credentials that it will add.
     func partition(of request: ServiceRequest, _ context: CallContext) async -> Partition? {
         var parts = ownParts(request)
         var provided: Identity?
@@ -79,7 +79,7 @@ struct CachePartitions: Sendable {
             || boundary.rules.secret.contains(name) || SecretMask.namesSecret(name)
     }
 
-    /// A digest of the fields that a request has beyond those of another one, but for cookies.
+    /// A digest of the fields that a request has and another request doesn't have, without cookies.
     static func digest(ofFieldsAdded fields: HTTPFields, to before: HTTPFields) -> String {
         let added = fields.filter { field in
             field.name != .cookie && !before[values: field.name].contains(field.value)
@@ -98,7 +98,7 @@ final class BackgroundCalls: Sendable {
 
     private let state = Locked(State())
 
-    /// Runs a body in a task of its own.
+    /// Runs a body in a separate task.
     ///
     /// - Returns: Whether it was started: not after the end.
     func start(_ body: @escaping @Sendable () async -> Void) -> Bool {

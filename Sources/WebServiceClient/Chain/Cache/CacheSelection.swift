@@ -9,7 +9,7 @@ struct CacheSelection: Sendable {
     let fields: HTTPFields
     /// Whether an authentication provider changes the request.
     let isAuthenticated: Bool
-    /// The `Cookie` that the jar will add; `nil` if there is no jar, or it has no cookie for the URL.
+    /// The `Cookie` that the jar will add; `nil` without a jar, or if the jar has no cookie for the URL.
     var cookies: String?
     var rules = HeaderRules.standard
 
@@ -27,7 +27,7 @@ struct CacheSelection: Sendable {
         return names.sorted()
     }
 
-    /// The selecting fields of a response to this request; `nil` if it can't be stored, because nobody could tell which requests it fits.
+    /// The selecting fields of a response to this request; `nil` if it can't be stored, because the requests that it matches are unknown.
     ///
     /// - Parameters:
     ///   - prepared: The fields before authentication, with those that interceptors of single attempts add.
@@ -81,7 +81,7 @@ enum EntityTag {
         one == other && one.hasPrefix("\"")
     }
 
-    /// Whether two tags stand for equivalent representations.
+    /// Whether two tags identify equivalent representations.
     static func isWeakMatch(_ one: String, _ other: String) -> Bool {
         opaque(one) == opaque(other)
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where a ``ResponseCache`` keeps responses: ``MemoryCacheStore``, ``DiskCacheStore``, or your own.
+/// The storage of a ``ResponseCache``: ``MemoryCacheStore``, ``DiskCacheStore``, or a custom type.
 ///
 /// A store may forget any response at any time, and never fails a call: it reports problems through ``takeProblem()``. Its functions may be
 /// called concurrently.

@@ -46,7 +46,7 @@ struct CachedCall: Sendable {
         return copy
     }
 
-    /// The same call for another task: with a record of its own, and not cancelled with the original.
+    /// The same call for another task. It has a separate record, and isn't cancelled with the original.
     func detached(_ request: ServiceRequest) -> CachedCall {
         let record = context.record
         let own = CallContext(
@@ -107,7 +107,7 @@ struct CachedCall: Sendable {
         headers[.contentLength] = String(range.count)
     }
 
-    /// Whether the caller's condition says that it has the stored response (RFC 9110 §13.2.2).
+    /// Whether the caller's condition shows that it has the stored response (RFC 9110 §13.2.2).
     private func isUnchanged(_ head: CacheHead) -> Bool {
         if let tags = request.headers[.ifNoneMatch] {
             let list = EntityTag.list(tags)
@@ -138,7 +138,7 @@ struct CachedCall: Sendable {
         for entry in [found].compactMap(\.self) + known where entry.head.part == nil {
             if let tag = entry.head.headers[.entityTag], !tags.contains(tag) { tags.append(tag) }
         }
-        // Without a fitting response, only a tag can tell which other one the server means.
+        // Without a fitting response, only a tag can identify the response that the server means.
         let modified = found.flatMap { $0.head.headers[.lastModified] }
         guard !tags.isEmpty || modified != nil else { return (request, false) }
         if !tags.isEmpty { request.headers[.ifNoneMatch] = tags.joined(separator: ", ") }
@@ -170,7 +170,7 @@ struct CachedCall: Sendable {
 
     /// The head to store for a new response; `nil` if it isn't stored.
     func head(of response: TransportResponse, _ exchange: CacheExchange, _ now: CacheMoment) -> CacheHead? {
-        // Without a request of its own, the call shares another one's response, and that one stores it.
+        // If the call didn't send a request, it shares the response of another call, which stores it.
         guard let sent = context.record.sentFields, let prepared = context.record.request?.headers else { return nil }
         guard partition.covers(prepared: prepared, sent: sent) else { return nil }
         var part: CacheHead.Part?
@@ -193,7 +193,7 @@ struct CachedCall: Sendable {
             instant: now.instant)
     }
 
-    /// The number of bytes that a 206 says it has.
+    /// The number of bytes that a 206 specifies.
     func partLength(_ headers: HTTPFields) -> Int64? {
         headers[.contentRange].flatMap(ByteRange.content).map { $0.last - $0.first + 1 }
     }

@@ -3,7 +3,7 @@ import Foundation
 /// The stage of the chain that answers from a ``ResponseCache`` and fills it (RFC 9111).
 ///
 /// It sees each hop of a redirect, once for all attempts. A response is stored while its body is read, and kept only if the body's end was
-/// seen: a call that is cancelled, or stops reading, leaves the cache as it was.
+/// seen: a call that is cancelled, or stops reading, doesn't change the cache.
 struct Caching: Interceptor {
     let cache: ResponseCache
     /// Whose responses are stored.
@@ -227,7 +227,7 @@ struct Caching: Interceptor {
         _ call: CachedCall, _ response: TransportResponse, _ found: CacheEntry?, _ exchange: CacheExchange, _ now: CacheMoment
     ) async -> TransportResponse {
         guard let head = call.head(of: response, exchange, now) else {
-            // What the server answers now replaces what is stored, even if it isn't stored itself.
+            // The server's new response replaces the stored one, even if the new one isn't stored.
             if let found, [200, 203, 204, 404, 410].contains(response.status), call.context.record.sentFields != nil {
                 cache.store.remove(found.head)
             }
@@ -252,7 +252,7 @@ struct Caching: Interceptor {
         return response
     }
 
-    /// Sends a HEAD, and updates the stored response to a GET of the same URL with what it says (RFC 9111 §4.3.5).
+    /// Sends a HEAD, and updates the stored response to a GET of the same URL with its fields (RFC 9111 §4.3.5).
     private func refresh(_ call: CachedCall, _ next: NextInterceptor) async throws -> TransportResponse {
         let exchange = CacheExchange(mark: cache.mark, requested: clock.date())
         let response = try await next(call.request, call.context)
@@ -291,7 +291,7 @@ struct Caching: Interceptor {
     }
 }
 
-/// What a request to the server is remembered by until its answer arrives.
+/// The state of a request to the server until the response arrives.
 struct CacheExchange: Sendable {
     /// The number of invalidations when it was sent.
     let mark: UInt64

@@ -14,12 +14,12 @@ import Musl
 ///     $0.cache = ResponseCache(store: DiskCacheStore(directory: folder, limit: 100_000_000))
 ///
 /// Each response is a file, written under another name and renamed, so a killed process leaves no half response under a name that is read.
-/// Every part has a checksum; a damaged file is removed and counts as not stored. Nothing is synced: after a power failure, responses may be
-/// missing, but none is wrong. Writing happens behind the calls, in one queue; while that is too full, responses aren't stored.
+/// Every part has a checksum; a damaged file is removed and counts as not stored. Nothing is synced: after a power failure, responses may
+/// be missing, but none is wrong. Files are written in the background, in one queue. While the queue is full, responses aren't stored.
 ///
 /// The folder is private to its user (0700, files 0600). A folder that others may read or write isn't used.
 public final class DiskCacheStore: CacheStore {
-    /// What the store does with files, for tests that let it fail.
+    /// A file operation of the store. Tests make them fail.
     enum Operation: Sendable, CaseIterable {
         case makeDirectory
         case create
@@ -37,7 +37,7 @@ public final class DiskCacheStore: CacheStore {
         /// The bytes of all files at the last look, and those written since; `nil` before the first look.
         var bytes: Int?
         var problem: String?
-        /// The kinds of problems told so far.
+        /// The kinds of problems reported so far.
         var told: Set<Int32> = []
         var isReady = false
     }
@@ -83,7 +83,7 @@ public final class DiskCacheStore: CacheStore {
     /// The number of bytes of all files, as far as known: 0 before the first response is stored.
     public var byteCount: Int { state.withLock { $0.bytes ?? 0 } }
 
-    /// A problem that has come up since the last call. Each kind is told once.
+    /// Returns a problem that occurred since the last call. Each kind is reported once.
     public func takeProblem() -> String? {
         state.withLock { state in
             defer { state.problem = nil }
@@ -167,7 +167,7 @@ public final class DiskCacheStore: CacheStore {
         let used: Int64
     }
 
-    /// All files of responses. Unfinished ones that nobody finishes are removed.
+    /// Returns all files of responses. Abandoned unfinished files are removed.
     private func files() -> [File] {
         var files: [File] = []
         let now = Date().timeIntervalSince1970
@@ -200,7 +200,7 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: Writing
 
-    /// Performs an operation behind the calls. The next lookup of the URL waits for it.
+    /// Performs an operation in the background. The next lookup of the URL waits for it.
     func perform(_ url: String?, _ body: @escaping @Sendable (DiskCacheStore) -> Void) {
         if let url { state.withLock { $0.pending[url, default: 0] += 1 } }
         queue.async {
@@ -271,7 +271,7 @@ public final class DiskCacheStore: CacheStore {
         state.withLock { $0.waitingBytes = max(0, $0.waitingBytes - count) }
     }
 
-    /// Makes the folder anew before the next file: another process may have removed it.
+    /// Creates the folder again before the next file: another process may have removed it.
     func forgetFolder() {
         state.withLock { $0.isReady = false }
     }

@@ -56,7 +56,7 @@ public struct ResponseCache: Sendable {
         public let identifier: String?
         /// The endpoint's tags.
         public let tags: [String]
-        /// When the response arrived, or was last validated.
+        /// The date when the response arrived, or was last validated.
         public let received: Date
         /// Until when the response is fresh by the server's fields. In the past for one that must be validated.
         public let freshUntil: Date
@@ -194,7 +194,7 @@ extension ResponseCache: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["store": "\(type(of: store))", "statistics": statistics]) }
 }
 
-/// What a ``ResponseCache`` has done.
+/// The counters of a ``ResponseCache``.
 public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
     /// Answers from the cache that were fresh.
     public var hits = 0

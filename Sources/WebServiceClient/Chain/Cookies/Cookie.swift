@@ -37,7 +37,7 @@ public struct Cookie: Sendable, Hashable {
     public let sameSite: SameSite?
     /// The end of the cookie, in whole seconds; `nil` for a session cookie.
     public let expires: Date?
-    /// When the cookie was set for the first time; a later value with the same name, domain and path keeps it.
+    /// The date when the cookie was first set. A later value with the same name, domain and path keeps it.
     public internal(set) var created: Date
 
     /// The name; empty for a cookie without one. Bytes that aren't UTF-8 are read as Latin-1.

@@ -11,7 +11,7 @@ import Foundation
 enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].map { Array($0.utf8) }
 
-    /// Returns the date of a text; `nil` if a part is missing, or if there is no such date.
+    /// Returns the date of a text; `nil` if a part is missing or the date doesn't exist.
     static func date(from text: ArraySlice<UInt8>) -> Date? {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)

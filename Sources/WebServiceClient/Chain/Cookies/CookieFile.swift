@@ -21,10 +21,10 @@ final class CookieFile: Sendable {
         var isWriting = false
         /// The calls that wait for the next write.
         var waiters: [CallWaiter] = []
-        /// The error of the last write, until it has been told.
+        /// The error of the last write, until it is reported.
         var failure: CookieFileError?
         var hasToldFailure = false
-        /// The file as it was last read or written.
+        /// The version of the file that was last read or written.
         var seen: Version?
     }
 
@@ -61,7 +61,7 @@ final class CookieFile: Sendable {
         }
     }
 
-    /// Reads the file for the first time, and removes what a killed process left behind.
+    /// Reads the file for the first time, and removes the unfinished files of killed processes.
     ///
     /// - Returns: The lines that hold no cookie.
     func read() throws(CookieFileError) -> [Int] {
@@ -88,7 +88,7 @@ final class CookieFile: Sendable {
     /// Writes the store's changes, if there are any, and waits until they are in the file or can't be written. It doesn't wait for the disk
     /// if the call is cancelled.
     ///
-    /// - Returns: Why the file can't be written, if that hasn't been told.
+    /// - Returns: The reason why the file can't be written, if it hasn't been reported.
     func save(unless cancellation: CallCancellation) async -> CookieFileError? {
         guard hasChanges || state.withLock({ $0.isWriting }) else { return nil }
         let waiter = CallWaiter()
@@ -102,7 +102,7 @@ final class CookieFile: Sendable {
         }
     }
 
-    /// Writes the store's changes and reads those of others, on this thread.
+    /// Writes the store's changes and reads the changes of other processes, on this thread.
     func synchronize() throws(CookieFileError) {
         let failure: CookieFileError? = queue.sync { write() }
         if let failure { throw failure }
@@ -146,7 +146,7 @@ final class CookieFile: Sendable {
         let now = Date()
         let found = version()
         var theirs: [Cookie]?
-        // A missing file is written anew.
+        // A missing file is created again.
         if let found, found != state.withLock({ $0.seen }), let data = try contents() {
             theirs = NetscapeCookies.cookies(in: data, now: now).cookies
         }
@@ -238,8 +238,8 @@ final class CookieFile: Sendable {
 
     /// Locks the folder against other jars of this file.
     ///
-    /// - Returns: The descriptor that holds the lock; `nil` if there is no lock to be had within a second, as on some network file systems
-    ///   or if the process that holds it is stopped. Then the file is replaced all the same: it is whole in any case.
+    /// - Returns: The descriptor that holds the lock; `nil` if the lock isn't available within a second, as on some network file systems or
+    ///   if the process that holds it is stopped. The file is replaced even then, and is never incomplete.
     private func lockFolder() -> Int32? {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -18,7 +18,8 @@ public final class CookieJar: Sendable {
     private let suffixes: PublicSuffixes
     /// The file; `nil` for a jar in memory.
     let file: CookieFile?
-    /// A text that tells the jar from others, for the cache: the file's place, which later runs of the program know too, or a random one.
+    /// A text that distinguishes the jar from others, for the cache: the file's place, which later runs of the program know too, or a
+    /// random one.
     let identity: String
     /// The lines, from 1, of the jar's file that hold no cookie. The first change of the file removes them.
     public let unreadLines: [Int]
@@ -37,8 +38,8 @@ public final class CookieJar: Sendable {
     /// Creates a jar with the cookies of a file, which each change replaces.
     ///
     /// The file has the format of curl and wget; only its owner can read it. It is replaced atomically, before the call whose response
-    /// changes a cookie returns. Writes aren't synced to the disk: a power failure may undo the last ones. If a write fails, the calls go
-    /// on with the cookies in memory, and the diagnostics say so once.
+    /// changes a cookie returns. Writes aren't synced to the disk: a power failure may undo the last ones. If a write fails, the calls
+    /// continue with the cookies in memory, and the diagnostics report it once.
     ///
     /// Several jars, also of several processes, may have the same file. Each writes its own changes only and takes over those of the others
     /// when it writes, or with ``synchronize()``; of two changes of one cookie, the last one written wins. This needs a file system with
@@ -122,8 +123,8 @@ public final class CookieJar: Sendable {
 
     // MARK: Files
 
-    /// Writes this jar's changes to its file and reads those of others. It blocks the thread until that is done. No effect on a jar in
-    /// memory.
+    /// Writes this jar's changes to its file and reads the changes of other processes. It blocks the thread until both are done. It has no
+    /// effect on a jar in memory.
     ///
     /// Call it before the program exits if it has just edited the jar; calls wait for their own changes.
     ///
@@ -162,7 +163,7 @@ public final class CookieJar: Sendable {
     ///
     /// - Returns: The number of cookies that exceed the limits and were left out.
     func add(to request: inout ServiceRequest, for place: CookiePlace, at now: Date) -> Int {
-        // Most requests have no field of their own.
+        // Most requests don't have the field.
         let isPresent = request.headers.contains(.cookie)
         var field = isPresent ? Array(request.headers.bytes(of: .cookie).joined(separator: Array("; ".utf8))) : []
         let own = isPresent ? Self.names(in: field) : []

@@ -2,7 +2,7 @@ import Foundation
 
 /// The cookies of a jar, indexed by domain: a value without a lock and without a file.
 ///
-/// The cookies of each domain are in the order of sending, so that those of one domain needn't be sorted for each call.
+/// The cookies of each domain are kept in the order in which they are sent, so that they needn't be sorted for each call.
 struct CookieStore: Sendable {
     /// The maximum number of cookies of a domain (RFC 6265bis §6.1 asks for 50 at least).
     static let domainLimit = 180
@@ -151,7 +151,7 @@ struct CookieStore: Sendable {
             isFound = domains[domain]?.contains(where: covers) ?? false
         }
         guard !isFound, !cookie.isHostOnly else { return isFound }
-        // A domain cookie may also cover subdomains of which the host is none.
+        // A domain cookie may also cover subdomains that don't include the host.
         return domains.contains { $0.value.contains(where: covers) && CookiePlace.isWithin($0.key, domain: cookie.domain) }
     }
 
@@ -206,8 +206,8 @@ struct CookieStore: Sendable {
 
     // MARK: Limits
 
-    /// Evicts cookies while there are too many (RFC 6265bis §5.7): ended ones, then those of a crowded domain that aren't `Secure`, then
-    /// others of it, then any; among equals the one that was used least recently.
+    /// Evicts cookies while there are too many (RFC 6265bis §5.7): expired ones, then cookies of a full domain without `Secure`, then other
+    /// cookies of this domain, then any. Among equals, the least recently used cookie goes first.
     private mutating func evict(for domain: String, at now: Date) {
         if let bucket = domains[domain], bucket.count > Self.domainLimit {
             removeExpired(of: domain, at: now)
@@ -244,7 +244,7 @@ struct CookieStore: Sendable {
     /// Whether the file keeps a cookie.
     func isKept(_ cookie: Cookie) -> Bool { keepsSessionCookies || cookie.expires != nil }
 
-    /// Takes over the file's cookies, except where this store has changes of its own. The store then has what the file should have.
+    /// Takes over the file's cookies, except where this store has changed them. The store then contains what the file should contain.
     ///
     /// - Parameter theirs: The file's cookies; `nil` if they are those of the last time.
     /// - Returns: The cookies for the file, and the keys of the changes, which no longer count as such.

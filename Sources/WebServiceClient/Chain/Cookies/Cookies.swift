@@ -1,4 +1,4 @@
-/// The stage of the chain that adds a jar's cookies to each request and keeps those of each response (RFC 6265bis §5.3, §5.8).
+/// The stage of the chain that adds a jar's cookies to each request and keeps the cookies of each response (RFC 6265bis §5.3, §5.8).
 ///
 /// It runs for each hop, attempt and round of authentication, next to the transport, so that a login that answers 302 or 401 sets its
 /// cookies too. Responses of all final statuses count; those of interim responses (1xx) don't reach it. A `Cookie` field that the program

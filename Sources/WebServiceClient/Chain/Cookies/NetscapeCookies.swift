@@ -20,7 +20,7 @@ enum NetscapeCookies {
     ///
     /// A name or a path with a tab has no place in the format, so its cookie is left out.
     ///
-    /// - Parameter comment: A line that says where the file comes from, without `#`.
+    /// - Parameter comment: A line that states the origin of the file, without `#`.
     /// - Parameter hasFurther: Whether the comments with the further attributes are written.
     static func data(of cookies: [Cookie], comment: String = "", hasFurther: Bool = false) -> Data {
         var bytes = Array(head.utf8)

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The domains below which anybody can register a name, such as `com`, `co.uk` and `github.io`. A cookie for one of them would go to sites
-/// of strangers, so a jar refuses it (RFC 6265bis §5.7).
+/// The domains under which the public can register names, such as `com`, `co.uk` and `github.io`. A cookie for such a domain would be sent
+/// to unrelated sites, so a jar refuses it (RFC 6265bis §5.7).
 ///
 /// Most Linux systems have the list of publicsuffix.org (Debian: the package `publicsuffix`). Where there is none, only domains of one
 /// label are public suffixes; a program can bring the list along:

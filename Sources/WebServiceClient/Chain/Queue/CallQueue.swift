@@ -1,7 +1,7 @@
 import Foundation
 
-/// The queue of a client: which calls are active, and which wait for their turn. It has no task of its own: what ends a call, or changes the
-/// queue, starts as many pending calls as fit.
+/// The queue of a client: which calls are active, and which wait for their turn. It doesn't use a task: the code that ends a call, or
+/// changes the queue, starts as many pending calls as the limits allow.
 ///
 /// A pending call is resumed once: by its turn, by its deadline, by its cancellation, or by the end of the queue. If its turn comes at the
 /// same time as another end, its slot is passed on.
@@ -40,7 +40,7 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// What is done after the lock is released.
+    /// The effects that are performed after the lock is released.
     private struct Effects {
         var started: [(waiter: CallWaiter, slot: Slot)] = []
         var timers: [(timer: ClockTimer, origin: Origin?, end: MonotonicInstant)] = []
@@ -143,8 +143,8 @@ final class CallQueue: Sendable {
 
     // MARK: Control
 
-    /// Applies limits, also to the pending calls. Active calls go on, even if there are more than the new limit. Limits with faults change
-    /// nothing: such a client makes no calls.
+    /// Applies limits, also to the pending calls. Active calls continue, even if there are more than the new limit. Limits with faults
+    /// change nothing: such a client makes no calls.
     ///
     /// - Parameter number: The number of the change; an earlier one than the last is ignored.
     func apply(_ limits: QueueLimits, number: Int) {
@@ -158,7 +158,7 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// Starts no more calls; active ones go on.
+    /// Starts no more calls; active ones continue.
     func pause() {
         change { state, _ in state.isPaused = true }
     }
@@ -170,7 +170,7 @@ final class CallQueue: Sendable {
 
     /// Starts no more calls to an origin before an instant. Of two pauses, the later end counts.
     ///
-    /// - Parameter error: The error of the calls that wait for the origin; if `nil`, they go on waiting.
+    /// - Parameter error: The error of the calls that wait for the origin; if `nil`, they continue to wait.
     func pause(_ origin: Origin?, until end: MonotonicInstant, refusing error: (any Error)? = nil) {
         let now = clock.now()
         guard end > now else { return }
@@ -229,7 +229,7 @@ final class CallQueue: Sendable {
         return true
     }
 
-    /// Ends the queue: cancels all pending calls, and refuses later ones with the same error. Active calls go on.
+    /// Ends the queue: cancels all pending calls, and refuses later ones with the same error. Active calls continue.
     ///
     /// - Returns: The calls that were pending.
     @discardableResult
@@ -276,7 +276,7 @@ final class CallQueue: Sendable {
     }
 }
 
-// What is done while the lock is held.
+// Methods that run while the lock is held.
 extension CallQueue {
     /// Changes the state, starts what can start, and then does what must not be done while the lock is held.
     private func change<Result>(_ body: (inout State, inout Effects) -> Result) -> Result {

@@ -1,10 +1,10 @@
 /// The pending calls of a queue in the order of their turns: by priority, between origins by rounds, and first in, first out.
 ///
-/// Removing a call and finding the next one take constant time. All calls are in one array, linked by their indices; those of one origin
-/// form a lane.
+/// Removing a call and finding the next one take constant time. All calls are in one array, linked by their indices. The calls of one
+/// origin form a lane.
 struct PendingCalls {
-    /// After so many turns of higher priorities, the next turn is the lower one's. With three priorities, each that has pending calls gets
-    /// at least one of `patience + 2` turns: the two lower ones can be due at the same time.
+    /// The number of turns of higher priorities after which a lower priority gets the next turn. With three priorities, each that has
+    /// pending calls gets at least one of `patience + 2` turns: the two lower ones can be due at the same time.
     static let patience = 10
 
     /// A pending call.
@@ -20,7 +20,7 @@ struct PendingCalls {
         var next = -1
     }
 
-    /// Where a pending call is.
+    /// The position of a pending call.
     struct Ticket {
         let index: Int
         let id: Int
@@ -39,7 +39,7 @@ struct PendingCalls {
     /// An origin with active or pending calls, or with a pause.
     struct Lane {
         fileprivate(set) var origin: Origin?
-        /// The number of active calls, as far as they are counted by origin.
+        /// The number of active calls, if they are counted by origin.
         var active = 0
         /// The number of pending calls.
         fileprivate(set) var pending = 0

@@ -1,5 +1,5 @@
 /// The limits of a client's queue. A call is active from its turn until its response's body has ended, was cancelled, or was released; each
-/// attempt and each redirect takes a turn of its own.
+/// attempt and each redirect takes a separate turn.
 ///
 ///     let shop = Shop(serviceRoot: "https://shop.example.com/v1") {
 ///         $0.queue = QueueLimits(active: 8, activePerOrigin: 4, pending: 1_000, wait: .seconds(30))
@@ -25,7 +25,7 @@ public struct QueueLimits: Sendable, Hashable {
     /// No limits: the default. Such a queue can still be paused.
     public static let none = QueueLimits()
 
-    /// What is wrong with the limits, and how to fix it.
+    /// The problems of the limits, each with its fix.
     var faults: [(problem: String, fix: String)] {
         var faults: [(String, String)] = []
         if let active, active < 1 {

@@ -70,8 +70,8 @@ struct Queueing: Interceptor {
     }
 }
 
-/// The queues in which the current task's call has a slot. Calls inside it with the same client are included in that slot: if they waited for
-/// one of their own, a queue with one slot would never go on.
+/// The queues in which the current task's call has a slot. Calls inside it with the same client are included in that slot: if they waited
+/// for another slot, a queue with one slot would block forever.
 ///
 /// The child tasks of the call have the value too, and so have tasks that it starts, such as a token refresh for several calls.
 struct HeldSlots: Sendable {

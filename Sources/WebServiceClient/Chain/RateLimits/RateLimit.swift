@@ -13,7 +13,7 @@ public struct RateLimit: EndpointAttribute, Hashable {
     public var period: Duration
     /// The number of calls that may start at once after a pause. At least 1. With 1, calls start at equal distances.
     public var burst: Int
-    /// The longest wait. A call that would wait longer fails at once with ``RateLimitError``. `nil` is no limit.
+    /// The longest wait. A call that would wait longer fails at once with ``RateLimitError``. `nil` for an unlimited wait.
     public var longestWait: Duration?
 
     /// Creates a limit.
@@ -24,7 +24,7 @@ public struct RateLimit: EndpointAttribute, Hashable {
         self.longestWait = longestWait
     }
 
-    /// What is wrong with the limit, and how to fix it.
+    /// The problems of the limit, each with its fix.
     var faults: [(problem: String, fix: String)] {
         var faults: [(String, String)] = []
         if count < 1 { faults.append(("the rate limit has the count \(count), so no call could start", "use at least 1")) }
@@ -62,7 +62,7 @@ struct ClientRateLimit: EndpointAttribute, Hashable, CustomStringConvertible {
 ///   seconds from now, or in seconds or milliseconds since 1970. Endpoints with different `X-RateLimit-Resource` count separately.
 /// * `Retry-After` on 429 and 503 pauses the origin for all calls of the client.
 ///
-/// A call that would wait longer than ``longestWait`` fails at once with ``RateLimitError``, which says when to come back.
+/// A call that would wait longer than ``longestWait`` fails at once with ``RateLimitError``, which has the length of the wait.
 public struct ServiceRateLimits: EndpointAttribute, Hashable {
     /// The longest wait. Default 60 seconds. At least zero.
     public var longestWait: Duration
@@ -81,7 +81,7 @@ public struct ServiceRateLimits: EndpointAttribute, Hashable {
         return setting
     }()
 
-    /// What is wrong with the setting, and how to fix it.
+    /// The problems of the setting, each with its fix.
     var faults: [(problem: String, fix: String)] {
         longestWait < .zero ? [("ServiceRateLimits.longestWait is \(longestWait.text)", "use zero or longer")] : []
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the fields of one response say about a service's rate limits.
+/// The rate limits of a service, from the fields of one response.
 struct RateLimitFields {
     /// A limit with the number of calls that remain.
     struct Remainder: Hashable {
@@ -48,7 +48,7 @@ struct RateLimitFields {
     ///   - now: The date, if the response has none.
     init(_ headers: HTTPFields, known: [String: Policy], now: Date) {
         policies = known
-        // A cache's response says nothing about the present.
+        // A response from a cache doesn't describe the current limits.
         if let age = headers["Age"], age.contains(where: { ("1"..."9").contains($0) }) { return }
         if let read = Self.policies(headers[values: "RateLimit-Policy"]) { policies.merge(read) { $1 } }
         remainders = Self.remainders(headers[values: "RateLimit"], policies) ?? []
@@ -137,7 +137,7 @@ struct RateLimitFields {
         return Double(text)
     }
 
-    /// The time until a reset. Services write it as seconds from now, or as seconds or milliseconds since 1970; only its size tells.
+    /// The time until a reset. Services write it as seconds from now, or as seconds or milliseconds since 1970; only its size shows which.
     private static func wait(until reset: Double, from date: Date) -> Duration {
         let seconds =
             switch reset {

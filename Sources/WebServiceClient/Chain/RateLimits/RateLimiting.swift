@@ -66,7 +66,7 @@ struct RateLimiting: Interceptor {
 
 /// The rate limits of a client: what each lets pass, and what services have said.
 final class RateLimiter: Sendable {
-    /// What a limit applies to.
+    /// The scope of a limit.
     enum Place: Hashable {
         /// All calls of the client.
         case client
@@ -108,7 +108,7 @@ final class RateLimiter: Sendable {
         return state.withLock { state in
             if let known = state.gates[place] { return known }
             if state.gates.count >= state.limit {
-                // A full bucket that nobody waits for is as good as a new one.
+                // A full bucket without waiting calls is equivalent to a new one.
                 state.gates = state.gates.filter { !$0.value.isIdle(now) }
                 state.names = [:]
                 state.resources = [:]

@@ -141,7 +141,7 @@ struct TokenBucket: Sendable {
             change(
                 rate: min(Self.rate(remaining, per: reset), after), capacity: max(remaining > 0 ? 1 : 0, (remaining / 10).rounded(.down)))
         } else {
-            // The service counts calls in flight later, so what it says must not give back their tokens.
+            // The service counts calls in flight later, so its counts must not return their tokens.
             let left = isSameWindow && rate == 0 ? min(balance, remaining) : remaining
             (rate, capacity, balance) = (0, remaining, left)
         }
@@ -167,7 +167,7 @@ final class RateGate: Sendable {
         self.clock = clock
     }
 
-    /// Whether nobody waits and the bucket is full.
+    /// Whether no call waits and the bucket is full.
     func isIdle(_ now: MonotonicInstant) -> Bool {
         state.withLock { state in
             state.bucket.refill(now)
@@ -219,7 +219,7 @@ final class RateGate: Sendable {
         }
         guard let id else { return }
         if isFirst { timer.start(clock, until: now.advanced(by: wait)) { [weak self] in self?.advance() } }
-        // What the service says may change while the call waits. The second keeps a wait of exactly the longest time possible.
+        // The service may change its limits while the call waits. The added second still permits a wait of exactly the longest time.
         let longest = bounds.longest.map { $0.bounded + .seconds(1) }
         let remaining = bounds.end.map { now.duration(to: $0) }
         let isDeadline = remaining.map { $0 < longest ?? .longest } ?? false

@@ -13,7 +13,7 @@ struct Circuit: Sendable {
         case halfOpen(until: MonotonicInstant)
     }
 
-    /// What an exchange says about the health of its origin.
+    /// The result of an exchange, as evidence of its origin's health.
     enum Outcome: Sendable, Hashable {
         /// The origin answered.
         case success
@@ -94,8 +94,8 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Takes the outcome of a call. Outcomes of calls that began before the circuit opened or closed have no effect, because they say nothing
-    /// about the origin's health now.
+    /// Takes the outcome of a call. Outcomes of calls that began before the circuit opened or closed have no effect, because they don't
+    /// show the origin's current health.
     ///
     /// - Returns: The change of the phase, and for a success that counted its receipt.
     mutating func report(
@@ -154,7 +154,7 @@ struct Circuit: Sendable {
         period += 1
         var wait = bound * Double.random(in: 0.5...1, using: &generator)
         if let wanted, now.advanced(by: wait) < wanted {
-            // Every client is told the same time, so more jitter keeps them apart.
+            // All clients get the same time, so more jitter spreads their probes.
             wait = (wanted - now) + bound * Double.random(in: 0...0.5, using: &generator)
         }
         wanted = nil

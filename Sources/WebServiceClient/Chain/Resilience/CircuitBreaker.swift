@@ -8,8 +8,8 @@ public import Foundation
 /// its failure opens it again, for longer. Only one probe is on its way at a time; until it ends, or for as long as the circuit was open,
 /// other calls are refused.
 ///
-/// The policy is a client setting and an endpoint attribute; the attribute takes precedence. Endpoints with equal policies share the circuit of
-/// an origin, and one with another policy has a circuit of its own. ``off`` exempts an endpoint.
+/// The policy is a client setting and an endpoint attribute; the attribute takes precedence. Endpoints with equal policies share the
+/// circuit of an origin, and an endpoint with another policy has a separate circuit. ``off`` exempts an endpoint.
 ///
 ///     $0.circuitBreaker = CircuitBreakerPolicy()
 ///
@@ -72,7 +72,7 @@ public struct CircuitBreakerPolicy: EndpointAttribute, Hashable {
         return policy
     }
 
-    /// What is wrong with the values, each with its fix.
+    /// The problems of the values, each with its fix.
     var faults: [(problem: String, fix: String)] {
         guard isOn else { return [] }
         var faults: [(String, String)] = []
@@ -129,7 +129,7 @@ struct CircuitBreaker: Interceptor {
         do {
             var response = try await next(request, context)
             guard let receipt = pass.report(Self.outcome(of: response, policy, at: circuits.clock.date())) else { return response }
-            // A reader that goes on after the error gets it again.
+            // A reader that continues after the error gets it again.
             let isRetracted = Locked(false)
             response.body = response.body.failing { error in
                 if case .failure(let reason, _) = Self.outcome(of: error, context),
@@ -156,7 +156,7 @@ struct CircuitBreaker: Interceptor {
             retryAfter: RetryAfter.delay(in: response.headers, from: date, limit: CircuitBreakerPolicy.longestRetryAfter))
     }
 
-    /// Returns what an error says about the health of the origin.
+    /// Returns the outcome that an error shows for the health of the origin.
     ///
     /// - Parameter exchanges: The number of the call's exchanges before the attempt; `nil` for an error of the response's body.
     private static func outcome(of error: any Error, _ context: CallContext, exchanges: Int? = nil) -> Circuit.Outcome {
@@ -168,7 +168,7 @@ struct CircuitBreaker: Interceptor {
         case .badRequest, .unsupported, .readerTooSlow, .tooManyWaiting: return .nothing
         case .certificateExpired, .certificateNotYetValid, .certificateForOtherHost, .unknownIssuer, .pinMismatch, .clientCertificate:
             return .nothing
-        // The deadline of a call that waited for a slot or a token, or whose body is read slowly, says nothing about the origin.
+        // The deadline of a call that waited for a slot or a token, or whose body is read slowly, doesn't show a failure of the origin.
         case .timedOutTotal where exchanges == nil || exchanges == context.record.exchangeCount: return .nothing
         default: break
         }

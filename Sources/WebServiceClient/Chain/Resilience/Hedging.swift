@@ -7,8 +7,8 @@ import Foundation
 ///
 ///     "price(id:)": .get("/prices/%%id%%").hedged(after: .milliseconds(300))
 ///
-/// Only requests of safe methods (RFC 9110 §9.2.1) whose body can be replayed are hedged; other requests are sent once. There is one more
-/// request at most for each attempt, and none in a dry run. It is sent
+/// The stage hedges requests that have a safe method (RFC 9110 §9.2.1) and a replayable body, and sends other requests once. It sends at
+/// most one more request for each attempt, and none in a dry run. It is sent
 /// * when no head of a response has arrived after the delay;
 /// * at once when the first request fails before it: with a lost connection or none, a time-out, or a status of 500, 502, 503 or 504 without
 ///   `Retry-After`.
@@ -38,7 +38,7 @@ public struct HedgingPolicy: EndpointAttribute, Hashable, CustomStringConvertibl
     /// Sends no second request, whatever the class and the client say.
     public static let off = HedgingPolicy(delay: .none)
 
-    /// What is wrong with the values, each with its fix.
+    /// The problems of the values, each with its fix.
     ///
     /// - Parameter timeouts: The deadlines of the same calls.
     func faults(_ timeouts: ServiceTimeouts) -> [(problem: String, fix: String)] {
@@ -147,7 +147,7 @@ struct Hedging: Interceptor {
         context.record.countHedge()
         var hedge = (request: request, context: context)
         hedge.context.isHedge = true
-        // Progress is that of one request.
+        // The call reports the progress of one request.
         hedge.request.uploadProgress = nil
         async let _: Void = send(hedge.request, hedge.context, next, to: box)
         let (winner, isHedge) = await decide(box, held)
@@ -169,7 +169,7 @@ struct Hedging: Interceptor {
                 held = (outcome, isHedge)
                 continue
             }
-            // The outcome of the first request counts, unless that of the second tells more.
+            // The outcome of the first request counts, unless the outcome of the second has more information.
             let (first, second) = isHedge ? (other.outcome, outcome) : (outcome, other.outcome)
             let (winner, loser) = second.rank > first.rank ? (second, first) : (first, second)
             loser.discard()
@@ -244,7 +244,7 @@ extension Hedging {
             if case .response(let response) = self { Hedging.isFailure(response.status) } else { true }
         }
 
-        /// Whether nothing is to be waited for: the body of a failed response isn't in memory, so it still holds its connection.
+        /// Whether the call must end without a wait: the body of a failed response isn't in memory, so it still holds its connection.
         var isFinal: Bool {
             if case .response(let response) = self { response.body.data == nil } else { false }
         }
@@ -260,12 +260,12 @@ extension Hedging {
             }
         }
 
-        /// How much the outcome of a failed request tells.
+        /// The amount of information in the outcome of a failed request.
         var rank: Int {
             if case .response(let response) = self { response.headers.contains(.retryAfter) ? 2 : 1 } else { 0 }
         }
 
-        /// What the request ended with, for diagnostics.
+        /// A description of the request's outcome, for diagnostics.
         var text: String {
             switch self {
             case .response(let response): "status \(response.status)"

@@ -26,7 +26,7 @@ final class LatencyRegistry: Sendable {
 
 /// The distribution of times between a millisecond and four minutes, with a resolution of a fifth.
 struct LatencyHistogram: Sendable {
-    /// The number of times below which there is no percentile.
+    /// The number of times that a percentile requires.
     static let minimum = 50
     /// The number of times at which the older ones lose half of their weight.
     static let most: Double = 1_000

@@ -14,7 +14,7 @@ import Foundation
 public struct IdempotencyKey: EndpointAttribute, Hashable, CustomStringConvertible {
     /// How the field contains the key.
     public enum Format: String, Sendable, Hashable, CaseIterable {
-        /// As it is. Most services, which are older than the draft, expect this form.
+        /// Without quotes. Most services, which are older than the draft, expect this form.
         case bare
         /// As a string of structured fields, in quotation marks (RFC 9651 §3.3.3), as the draft requires.
         case quoted

@@ -3,13 +3,12 @@ import Foundation
 /// The stage of the chain that repeats a call after a transient failure: see ``RetryPolicy``.
 ///
 /// The wait is the larger of the policy's backoff and what the server asks for, such as `Retry-After`. To the latter a random part of a
-/// second is added, because the server may have told many clients the same time; without jitter in the backoff nothing is added. A call
-/// isn't repeated if the wait would end after its deadline or the policy's total time, or if its client's budget is used up; then the
-/// failure itself is delivered. While a call waits, it holds no slot of the queue, which is further inside.
+/// second is added, because many clients may have received the same time; without jitter in the backoff nothing is added. A call isn't
+/// repeated if the wait would end after its deadline or the policy's total time, or if its client's budget is used up; then the failure
+/// itself is delivered. While a call waits, it holds no slot of the queue, which is further inside.
 ///
 /// If the policy allows repeats, an idempotent request on a connection that the server just closed is sent again once, immediately, without
-/// counting as an attempt. The same applies under every policy, and to all methods, to a request of which the server states that it
-/// processed nothing.
+/// counting as an attempt. The same applies under every policy, and to all methods, to a request that the server states it didn't process.
 ///
 /// Each hop of a redirect passes through this stage again. The limits apply to the whole call: attempts of one hop aren't available to the
 /// next.
@@ -37,7 +36,7 @@ struct Retry: Interceptor {
 
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
-        // Most calls can't be repeated and need none of this: a client's default is no repeat.
+        // Most calls can't be repeated and don't need this: by default, a client repeats nothing.
         let mayRepeat = policy.attempts > 1 || !context.attributes.isEmpty
         var context = context
         var progress = Progress()

@@ -23,7 +23,7 @@ public struct Solicited: EndpointAttribute, Hashable, CustomStringConvertible {
 extension EndpointAttribute where Self == Solicited {
     /// A person waits for the call.
     public static var solicited: Solicited { Solicited() }
-    /// Nobody waits for the call.
+    /// No person waits for the call.
     public static var unsolicited: Solicited { Solicited(false) }
 }
 

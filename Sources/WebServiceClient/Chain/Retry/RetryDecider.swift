@@ -13,7 +13,7 @@ import Foundation
 public struct RetryDecider: EndpointAttribute, CustomStringConvertible {
     private let decide: @Sendable (RetryFailure) async -> RetryDecision
 
-    /// Creates a decider from a closure. It should return soon: meanwhile, the failed call waits.
+    /// Creates a decider from a closure. It should return soon, because the failed call waits for it.
     public init(_ decide: @escaping @Sendable (RetryFailure) async -> RetryDecision) {
         self.decide = decide
     }
@@ -48,7 +48,7 @@ public struct RetryFailure: Sendable {
 
 /// What follows a failed attempt.
 public enum RetryDecision: Sendable, Hashable {
-    /// What the policy suggests.
+    /// The decision of the policy.
     case `default`
     /// A repeat after this wait; with `nil` after the wait of the policy's backoff.
     case retry(after: Duration? = nil)

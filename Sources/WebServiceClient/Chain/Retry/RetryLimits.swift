@@ -40,7 +40,7 @@ public struct RetryOverrule: Sendable, Hashable {
 /// `Retry-After`. The call waits until the reset, or as long as `Retry-After` asks, whichever is longer. If that exceeds
 /// ``RetryPolicy/longestWait``, the failure is delivered, and ``ServiceError/retryAfter`` has the wait.
 public struct RetryLimit: Sendable, Hashable {
-    /// What the field ``RetryLimit/reset`` contains.
+    /// The unit of the field ``RetryLimit/reset``.
     public enum Unit: String, Sendable, Hashable, CaseIterable {
         /// The time of the reset, in seconds since 1970.
         case epochSeconds
@@ -54,7 +54,7 @@ public struct RetryLimit: Sendable, Hashable {
     public var remaining: HTTPFields.Name
     /// The field with the time at which the limit is reset.
     public var reset: HTTPFields.Name
-    /// What the field ``reset`` contains.
+    /// The unit of the field ``reset``.
     public var unit: Unit
 
     /// Creates a limit.
@@ -76,7 +76,7 @@ public struct RetryLimit: Sendable, Hashable {
     /// Seconds since 1970 have been larger than this since 2001, and no wait is.
     private static let smallestTime = 1_000_000_000
 
-    /// Whether a response says that the call exceeded the limit.
+    /// Whether a response states that the call exceeded the limit.
     func applies(status: Int, headers: HTTPFields) -> Bool {
         guard statuses.contains(status) else { return false }
         return headers.contains(.retryAfter) && RetryAfter.delay(in: headers, limit: .longest) != nil || resetTime(in: headers) != nil

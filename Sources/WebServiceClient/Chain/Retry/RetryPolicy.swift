@@ -3,14 +3,14 @@ import Foundation
 /// Whether and how a call is repeated after a failure.
 ///
 /// The policy is a client setting and an attribute of classes, endpoints and calls; the innermost counts. A call is repeated only if its
-/// method is idempotent (RFC 9110 §9.2.2), its endpoint says ``EndpointDescriptor/idempotent(_:)``, or ``unsafeMethods`` permits it, and
-/// only if its body can be replayed. A call is never repeated after success: a status that the endpoint accepts.
+/// method is idempotent (RFC 9110 §9.2.2), its endpoint declares ``EndpointDescriptor/idempotent(_:)``, or ``unsafeMethods`` permits it,
+/// and only if its body can be replayed. A call is never repeated after success: a status that the endpoint accepts.
 ///
 ///     $0.retry = .standard
 ///     $0.retry = RetryPolicy(attempts: 5, longestTotal: .seconds(30))
 ///
-/// The server may state that it processed nothing of a request: by HTTP/2 (RFC 9113 §8.7), or by the statuses 421 (RFC 9110 §15.5.20) and
-/// 425 (RFC 8470 §5.2). Under every policy, such a request is sent again at once, one time for each attempt, whatever its method.
+/// The server may state that it didn't process a request: by HTTP/2 (RFC 9113 §8.7), or by the statuses 421 (RFC 9110 §15.5.20) and 425
+/// (RFC 8470 §5.2). Under every policy, such a request is sent again at once, one time for each attempt, whatever its method.
 public struct RetryPolicy: EndpointAttribute, Hashable {
     /// Which requests are repeated whose methods aren't idempotent, such as POST.
     public enum UnsafeMethods: String, Sendable, Hashable, CaseIterable {
@@ -75,8 +75,8 @@ public struct RetryPolicy: EndpointAttribute, Hashable {
 
     // MARK: Presets
 
-    /// Repeats nothing. The default of a client. The exception is a request of which the server states that it processed nothing: it is
-    /// sent again once.
+    /// Repeats nothing. This is the default of a client. The exception is a request that the server states it didn't process: it is sent
+    /// again once.
     public static let never = RetryPolicy(attempts: 1)
 
     /// Three attempts, with waits up to half a second, then up to a second: `RetryPolicy()`.
@@ -85,8 +85,8 @@ public struct RetryPolicy: EndpointAttribute, Hashable {
     /// For calls that a person waits for: see ``Solicited``. It is ``standard``, widened.
     public static let solicited = RetryPolicy.standard.solicited
 
-    /// For work that nobody waits for, in programs with many instances: waits of 30 to 60 seconds, for up to an hour. While a service is
-    /// down, each call sends at most one request in 30 seconds, and the instances don't return at the same time.
+    /// For work in the background, in programs with many instances: waits of 30 to 60 seconds, for up to an hour. While a service is down,
+    /// each call sends at most one request in 30 seconds, and the instances don't return at the same time.
     public static let unattended = RetryPolicy(
         attempts: 120, backoff: Backoff(base: .seconds(60), cap: .seconds(60), jitter: .equal), longestWait: .seconds(3_600),
         longestTotal: .seconds(3_600))

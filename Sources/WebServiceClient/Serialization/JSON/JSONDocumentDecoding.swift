@@ -277,7 +277,7 @@ extension JSONDocument {
     private func convertedNames(ofObjectAt node: Int) -> JSONConvertedNames {
         if let known = storage.pointee.convertedNames[node] { return known }
         let names = JSONConvertedNames(self, node)
-        // Only a few, for the objects that are being decoded; a text may have any number.
+        // The number is limited to a few, for the objects that are being decoded, because a text may contain any number.
         if storage.pointee.convertedNames.count >= 16 { storage.pointee.convertedNames.removeAll(keepingCapacity: true) }
         storage.pointee.convertedNames[node] = names
         return names

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A value in a text with its surroundings, for a ``JSONDialect`` and for modules that build trees of their own.
+/// A value in a text with its surroundings, for a ``JSONDialect`` and for modules that build other trees.
 ///
 /// Like a decoder, it is valid only within the call that receives it.
 package struct JSONNode {
