@@ -126,7 +126,7 @@ struct CircuitPass: Sendable {
     @discardableResult
     func report(_ outcome: Circuit.Outcome) -> Circuit.Receipt? {
         guard let permit else { return nil }
-        var generator = SystemRandomNumberGenerator()
+        var generator = SizedRandomNumbers()
         let now = clock.now()
         let (change, receipt) = entry.circuit.withLock { $0.report(outcome, of: permit, at: now, using: &generator) }
         tell(change)
@@ -135,7 +135,7 @@ struct CircuitPass: Sendable {
 
     /// Turns a success into a failure.
     func retract(_ receipt: Circuit.Receipt, reason: String) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SizedRandomNumbers()
         let now = clock.now()
         tell(entry.circuit.withLock { $0.retract(receipt, reason: reason, at: now, using: &generator) })
     }
@@ -252,4 +252,12 @@ extension Circuits.State {
         case .halfOpen(let end): (phase, retryAfter) = (.halfOpen, max(.zero, end - now))
         }
     }
+}
+
+/// The system's random numbers, from a value that has a size. The thread sanitizer ends the program when a reference to an empty value, such
+/// as the system's generator, is passed on.
+private struct SizedRandomNumbers: RandomNumberGenerator {
+    private var source: UInt8 = 0
+
+    mutating func next() -> UInt64 { UInt64.random(in: .min ... .max) }
 }
