@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceClient
 import Workloads
 
 /// Runs all workloads and prints two tables in Markdown.
