@@ -24,10 +24,20 @@ enum ChildWork {
         }
         defer { cancelTimer?() }
         return try await withThrowingTaskGroup(of: Result.self) { group in
-            group.addTask {
+            let child: @Sendable () async throws -> Result = {
                 defer { waiter.end(.success(())) }
                 return try await work()
             }
+            // Work that doesn't wait then ends here, without a change of threads.
+            #if compiler(>=6.2)
+            if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                group.addImmediateTask(operation: child)
+            } else {
+                group.addTask(operation: child)
+            }
+            #else
+            group.addTask(operation: child)
+            #endif
             // An error here cancels the child, and the group awaits its end.
             try await waiter.wait(unless: cancellation)
             guard let result = try await group.next() else { throw CancellationError() }
