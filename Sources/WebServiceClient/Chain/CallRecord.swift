@@ -213,9 +213,6 @@ package final class CallRecord: Sendable {
         state.withLock { $0.redirects += 1 }
     }
 
-    /// The number of exchanges so far, in all attempts together.
-    var exchangeCount: Int { state.withLock { $0.number } }
-
     /// Begins an exchange.
     ///
     /// - Parameter isHedge: Whether the exchange runs in addition to another one, whose record is kept.

@@ -246,6 +246,7 @@ final class CookieFile: Sendable {
         for _ in 0..<500 {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
+            // flock(2) has no time limit of its own. This is the file's own queue, so no thread of the task pool is blocked.
             usleep(2_000)
         }
         close(descriptor)

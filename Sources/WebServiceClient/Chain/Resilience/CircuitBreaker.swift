@@ -125,7 +125,7 @@ struct CircuitBreaker: Interceptor {
         guard let origin = request.origin, !context.isDryRun, DryRun.current == nil,
             let pass = try circuits.admit(to: origin, policy.bounded, context)
         else { return try await next(request, context) }
-        let exchanges = context.record.exchangeCount
+        let exchanges = context.record.exchanges
         do {
             var response = try await next(request, context)
             guard let receipt = pass.report(Self.outcome(of: response, policy, at: circuits.clock.date())) else { return response }
@@ -169,7 +169,7 @@ struct CircuitBreaker: Interceptor {
         case .certificateExpired, .certificateNotYetValid, .certificateForOtherHost, .unknownIssuer, .pinMismatch, .clientCertificate:
             return .nothing
         // The deadline of a call that waited for a slot or a token, or whose body is read slowly, doesn't show a failure of the origin.
-        case .timedOutTotal where exchanges == nil || exchanges == context.record.exchangeCount: return .nothing
+        case .timedOutTotal where exchanges == nil || exchanges == context.record.exchanges: return .nothing
         default: break
         }
         // A server closes idle connections and old ones even if it is healthy.
