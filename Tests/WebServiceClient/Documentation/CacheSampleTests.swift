@@ -27,7 +27,7 @@ private final class Rates: WebServiceClient, @unchecked Sendable {
 @Suite struct CacheSampleTests {
     @Test func `the samples of the article`() async throws {
         let stub = StubTransport()
-        stub.fallback(.json(#"[{"currency":"CHF"}]"#, headers: ["Cache-Control": "max-age=60"]))
+        stub.fallback(.json(#"[{"currency":"CHF"}]"#, headers: ["Cache-Control": "max-age=6000"]))
         let cache = ResponseCache()
         let rates = Rates(serviceRoot: "https://rates.example.com") {
             $0.cache = cache

@@ -132,8 +132,8 @@ import WebServiceTesting
         let events = Locked<[String]>([])
         let (client, stub) = Store.stubbed(
             .inTurn(
-                .status(204, headers: ["Set-Cookie": "a=1; Max-Age=60; Path=/"]),
-                .status(204, headers: ["Set-Cookie": "b=s3cret; Max-Age=60; Path=/"]), .status(204))
+                .status(204, headers: ["Set-Cookie": "a=1; Max-Age=6000; Path=/"]),
+                .status(204, headers: ["Set-Cookie": "b=s3cret; Max-Age=6000; Path=/"]), .status(204))
         ) {
             $0.cookies = jar
             $0.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } }
@@ -150,7 +150,7 @@ import WebServiceTesting
 
     @Test func `a call returns when its cookies are in the file`() async throws {
         let jar = try CookieJar(file: file)
-        let (client, _) = Store.stubbed(.status(204, headers: ["Set-Cookie": "a=1; Max-Age=60; Path=/"])) { $0.cookies = jar }
+        let (client, _) = Store.stubbed(.status(204, headers: ["Set-Cookie": "a=1; Max-Age=6000; Path=/"])) { $0.cookies = jar }
         try await client.http.get("/a").send()
         #expect(text.contains("\ta\t1\n"))
         #expect(try CookieJar(file: file).all.map(\.name) == ["a"])

@@ -180,7 +180,7 @@ import WebServiceTesting
         let context = CallContext(serviceOrigin: Origin(try Self.url("https://a.test")))
         context.record.cancellation.cancel(CallCancelled(reason: "no longer needed"))
         let response = try await stage.intercept(ServiceRequest(url: Self.url("https://a.test/")), context: context) { request, _ in
-            TransportResponse(status: 200, headers: ["Set-Cookie": "a=1; Max-Age=60"], url: request.url)
+            TransportResponse(status: 200, headers: ["Set-Cookie": "a=1; Max-Age=6000"], url: request.url)
         }
         #expect(response.status == 200 && jar.all.count == 1)
     }
