@@ -22,7 +22,30 @@ enum QueueReport {
             }
             Swift.print("\(name): \(Int(Double(count) / (time / .seconds(1)))) calls a second")
         }
+        try await semaphore(count)
         try await pending(10_000)
+    }
+
+    /// The same limit by a semaphore around each call, as a program without a queue would write it.
+    private static func semaphore(_ count: Int) async throws {
+        let client = DeclaredCalls(Engine(answering: Payloads.small))
+        let semaphore = AsyncSemaphore(8)
+        let time = try await ContinuousClock().measure {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<64 {
+                    group.addTask {
+                        for _ in 0..<(count / 64) {
+                            await semaphore.wait()
+                            let health = try await client.health(service: "swift")
+                            await semaphore.signal()
+                            keep(health)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        Swift.print("a semaphore by hand of 8, 64 tasks: \(Int(Double(count) / (time / .seconds(1)))) calls a second")
     }
 
     private static func pending(_ count: Int) async throws {
@@ -54,5 +77,23 @@ enum QueueReport {
     private static var residentBytes: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * Int(getpagesize()) }
+    }
+}
+
+/// A semaphore as programs write it by hand: it has no priorities, and waiting can't be cancelled.
+private actor AsyncSemaphore {
+    private var free: Int
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { free = count }
+
+    func wait() async {
+        guard free == 0 else { return free -= 1 }
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    func signal() {
+        guard !waiters.isEmpty else { return free += 1 }
+        waiters.removeFirst().resume()
     }
 }

@@ -27,8 +27,8 @@ public struct Engine: Sendable {
     }
 }
 
-/// The engine as the client's transport.
-public struct EngineTransport: Transport {
+/// The engine as the client's transport. It answers at once, so that no exchange is left to cancel.
+public struct EngineTransport: CancellableTransport {
     /// The engine's capabilities: none.
     public let capabilities: TransportCapabilities = []
     private let engine: Engine
@@ -36,6 +36,11 @@ public struct EngineTransport: Transport {
     /// Creates a transport on an engine.
     public init(_ engine: Engine) {
         self.engine = engine
+    }
+
+    /// Passes the request to the engine and returns its response.
+    public func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
+        try await send(request)
     }
 
     /// Passes the request to the engine and returns its response.

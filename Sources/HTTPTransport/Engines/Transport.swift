@@ -20,18 +20,38 @@ public protocol Transport: Sendable {
     func send(_ request: ServiceRequest) async throws -> TransportResponse
 }
 
-/// A transport that ends an exchange when its call is cancelled from outside the task. For other transports the chain runs the exchange in
-/// a child task, which it cancels.
-package protocol CancellableTransport: Transport {
-    /// Whether the transport can end the exchange of this request at any moment. Otherwise ``Transport/send(_:)`` is called.
+/// A transport that ends an exchange when its call is cancelled from outside the call's task, by a call handle or the client.
+///
+/// Conform to it if your engine can end an exchange at any moment: it saves a task per call. For other transports, the library runs each
+/// exchange in a child task, which it cancels.
+///
+///     func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
+///         let exchange = engine.start(request)
+///         let number = cancellation.onCancel { exchange.fail(with: $0) }
+///         do {
+///             return try await exchange.response()
+///         } catch {
+///             cancellation.remove(number)
+///             throw error
+///         }
+///     }
+///
+/// The handler stays after the head has arrived, so that it also ends the body. The library removes it when the call ends.
+public protocol CancellableTransport: Transport {
+    /// Whether the transport can end the exchange of this request at any moment; by default it can. If not, the library calls
+    /// ``Transport/send(_:)`` in a child task.
     func canCancel(_ request: ServiceRequest) -> Bool
 
-    /// Sends a request. If the call is cancelled, also while the body is read, the exchange ends with ``CallCancelled``.
+    /// Sends a request. If the call is cancelled, also while the body is read, the exchange ends with the ``CallCancelled`` that the
+    /// cancellation passes to its handlers.
+    ///
+    /// - Throws: The errors of ``Transport/send(_:)``, and ``CallCancelled``.
     func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse
 }
 
 extension CancellableTransport {
-    package func canCancel(_ request: ServiceRequest) -> Bool { true }
+    /// Returns `true`.
+    public func canCancel(_ request: ServiceRequest) -> Bool { true }
 }
 
 /// The capabilities of a transport beyond the plain exchange. A table that requires a capability which its transport lacks is rejected

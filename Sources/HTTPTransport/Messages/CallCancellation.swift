@@ -1,7 +1,7 @@
-/// Cancels one call from outside its task. Each call has one; it travels with the call's context to the transport.
+/// The cancellation of one call from outside its task. Each call has one, which the library passes to a ``CancellableTransport``.
 ///
 /// A Swift task can only be cancelled as a whole, and a call often runs in a task that has more to do.
-package final class CallCancellation: Sendable {
+public final class CallCancellation: Sendable {
     private struct Handler {
         let number: Int
         let act: @Sendable (CallCancelled) -> Void
@@ -26,7 +26,7 @@ package final class CallCancellation: Sendable {
     package init() {}
 
     /// Why the call was cancelled; `nil` if it wasn't.
-    package var cause: CallCancelled? { state.withLock { $0.cause } }
+    public var cause: CallCancelled? { state.withLock { $0.cause } }
 
     /// Whether the call has ended by itself.
     package var isFinished: Bool { state.withLock { $0.isFinished } }
@@ -70,7 +70,7 @@ package final class CallCancellation: Sendable {
     /// Calls a handler with the cause once when the call is cancelled; immediately if it already is.
     ///
     /// - Returns: The handler's number for ``remove(_:)``.
-    package func onCancel(_ handler: @escaping @Sendable (CallCancelled) -> Void) -> Int {
+    public func onCancel(_ handler: @escaping @Sendable (CallCancelled) -> Void) -> Int {
         let (number, cause) = state.withLock { state in
             state.count += 1
             if state.cause == nil, !state.isFinished {
@@ -84,7 +84,7 @@ package final class CallCancellation: Sendable {
     }
 
     /// Forgets a handler.
-    package func remove(_ number: Int) {
+    public func remove(_ number: Int) {
         let removed = state.withLock { state -> Handler? in
             if let first = state.first, first.number == number {
                 state.first = nil
@@ -98,7 +98,7 @@ package final class CallCancellation: Sendable {
     }
 
     /// Throws ``CallCancelled`` if the call is cancelled.
-    package func check() throws {
+    public func check() throws {
         if let cause { throw cause }
     }
 }

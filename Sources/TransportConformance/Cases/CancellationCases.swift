@@ -16,6 +16,9 @@ enum CancellationCases {
             "cancellation/between", "Cancelling between two pieces of the body ends the call and the connection.", run: between),
         ConformanceCase(
             "cancellation/storm", "100 concurrent calls, cancelled at any moment, all end with their connections.", run: storm),
+        ConformanceCase(
+            "cancellation/call", "A client that cancels its call ends it with the reason, while waiting for the head or the body.",
+            run: call),
         ConformanceCase("cancellation/race", "Calls that are cancelled as they complete are answered or cancelled.", run: race),
     ]
 
@@ -120,6 +123,38 @@ enum CancellationCases {
                 while received.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(2)) }
                 task.cancel()
                 try demand(await task.value, is: .cancelled, "Cancelled while the body is read")
+                try await server.waitForOpenConnections(atMost: 0)
+            }
+        }
+    }
+
+    @Sendable private static func call(_ subject: ConformanceSubject) async throws {
+        let isSent = Locked(false)
+        let halfSent = LoopbackResponse.script { wire in
+            try wire.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")
+            isSent.withLock { $0 = true }
+            try wire.hang()
+        }
+        for (response, place) in [(LoopbackResponse.hang, "head"), (halfSent, "body")] {
+            try await answering(with: response) { server in
+                let transport = subject.transport
+                let client = WebServiceClient(serviceRoot: server.url.absoluteString) { $0.transport = transport }
+                let task = Task { () -> (any Error)? in
+                    do {
+                        _ = try await client.http.get("/").value(Data.self)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                while server.requests.isEmpty || place == "body" && !isSent.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(2)) }
+                client.cancelAll(reason: "The test cancels it.")
+                let error = await task.value
+                let cause = (error as? ServiceError)?.cause as? CallCancelled
+                try demand(
+                    cause?.reason, is: "The test cancels it.",
+                    "The reason of a call cancelled while it waits for the \(place), which ended with \(error.map { "\($0)" } ?? "an answer")"
+                )
                 try await server.waitForOpenConnections(atMost: 0)
             }
         }

@@ -95,7 +95,10 @@ public final class CurlTransport: CancellableTransport {
         return try exchange.response(to: request, head)
     }
 
-    package func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
+    /// Sends a request; the exchange ends with ``CallCancelled`` when its call is cancelled.
+    ///
+    /// - Throws: The errors of ``Transport/send(_:)``, and ``CallCancelled``.
+    public func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
         try Task.checkCancellation()
         let exchange = try exchange(for: request)
         let number = cancellation.onCancel { exchange.abandon($0) }

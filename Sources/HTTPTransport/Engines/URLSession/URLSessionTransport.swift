@@ -96,13 +96,17 @@ public final class URLSessionTransport: CancellableTransport {
         return try await send(request, over: try session(for: request))
     }
 
-    /// Bodies that are written to a file first may stall before there is an exchange to end.
-    package func canCancel(_ request: ServiceRequest) -> Bool {
+    /// Whether the request has no body, or one in memory or a file. Bodies that are written to a file first may stall before there is an
+    /// exchange to end.
+    public func canCancel(_ request: ServiceRequest) -> Bool {
         guard let body = request.body else { return true }
         return body.data != nil || body.file != nil
     }
 
-    package func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
+    /// Sends a request; the exchange ends with ``CallCancelled`` when its call is cancelled.
+    ///
+    /// - Throws: The errors of ``Transport/send(_:)``, and ``CallCancelled``.
+    public func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
         try Task.checkCancellation()
         try request.checkTrust(capabilities)
         try request.timeouts.check(capabilities)
