@@ -1,6 +1,31 @@
-import Foundation
-import WebServiceClient
+public import Foundation
+public import WebServiceClient
 import WebServiceTesting
+
+/// The subject of a ``ConformanceCase``: a transport and its environment.
+public struct ConformanceSubject: Sendable {
+    /// The transport.
+    public let transport: any Transport
+    /// The names of the header fields that the transport may add to requests that don't have them.
+    public let addedFields: Set<HTTPFields.Name>
+    /// The TLS servers for the cases that need them; `nil` if there are none.
+    public let servers: ConformanceServers?
+    /// Returns a transport with the same settings that uses the proxy at a URL; `nil` if the transport doesn't support proxies.
+    public let proxied: (@Sendable (_ proxy: URL) throws -> any Transport)?
+
+    /// Creates a subject.
+    ///
+    /// For the parameters, see ``TransportConformance/init(addedFields:knownGaps:fatalGaps:cases:servers:limit:proxied:transport:)``.
+    public init(
+        transport: any Transport, addedFields: Set<HTTPFields.Name> = TransportConformance.usualAddedFields,
+        servers: ConformanceServers? = nil, proxied: (@Sendable (_ proxy: URL) throws -> any Transport)? = nil
+    ) {
+        self.transport = transport
+        self.addedFields = addedFields
+        self.servers = servers
+        self.proxied = proxied
+    }
+}
 
 /// Helpers for all cases.
 extension ConformanceSubject {

@@ -157,3 +157,37 @@ extension ODataClient {
         try await send(operation)
     }
 }
+
+/// The preferred content of the response to a change (Protocol, section 8.2.8.7). The service may ignore it.
+public enum ReturnPreference: String, Sendable, Hashable, CaseIterable {
+    /// Only status and headers, without a body.
+    case minimal = "return=minimal"
+    /// The current entity.
+    case representation = "return=representation"
+}
+
+/// The condition under which a change is made (RFC 9110, section 13.1).
+public enum WriteCondition: Sendable, Hashable {
+    /// The condition that prevents an operation from creating an entity: the draft's version if known, otherwise that the entity exists.
+    /// Version 2 has only the former, since services answer 400 to a condition on entities without versions.
+    case usual
+    /// No condition.
+    case none
+    /// The entity exists, in any version: `If-Match: *`.
+    case exists
+    /// The entity exists in this version: `If-Match`.
+    case version(String)
+    /// The entity doesn't exist: `If-None-Match: *`.
+    case absent
+
+    /// Returns the header of the condition.
+    func header(_ version: ODataVersion) -> (name: HTTPFields.Name, value: String)? {
+        switch self {
+        case .usual: version == .v2 ? nil : ("If-Match", "*")
+        case .none: nil
+        case .exists: ("If-Match", "*")
+        case .version(let etag): ("If-Match", etag)
+        case .absent: ("If-None-Match", "*")
+        }
+    }
+}

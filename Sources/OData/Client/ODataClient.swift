@@ -1,4 +1,3 @@
-import Foundation
 public import WebServiceClient
 
 /// A client of an OData service that sends typed queries and follows next links to the last page.
@@ -283,72 +282,4 @@ public enum MetadataLevel: String, Sendable, Hashable, CaseIterable {
     case minimal
     /// All metadata: types, links and operations of every entity.
     case full
-}
-
-/// A version as spelled in headers: `4.01`, `2.0;`, `4.0;NetFx`.
-struct ProtocolVersion: Comparable {
-    let major: Int
-    let minor: Int
-
-    static let latestKnown = ProtocolVersion(major: 4, minor: 1)
-
-    private init(major: Int, minor: Int) {
-        self.major = major
-        self.minor = minor
-    }
-
-    init?(_ text: String) {
-        let parts = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).split(separator: ".", maxSplits: 1)
-        guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1]) else { return nil }
-        self.major = major
-        self.minor = minor
-    }
-
-    static func < (left: ProtocolVersion, right: ProtocolVersion) -> Bool {
-        (left.major, left.minor) < (right.major, right.minor)
-    }
-}
-
-/// The method for queries whose URL is so long that servers may refuse it.
-///
-/// A query that is posted to the resource's `/$query` may have any length (URL Conventions 4.01, section 4.17).
-public enum LongQueryPolicy: Sendable, Hashable {
-    /// POST above 8,000 characters if the printer's version is 4.01, since few servers accept a longer URL; otherwise GET.
-    case automatic
-    /// Always GET.
-    case get
-    /// POST if the URL, without the service root, has more characters than this. Always GET in version 2, which has no `$query`.
-    case post(beyond: Int)
-
-    /// Returns the resource's path and the options if the query is posted, or `nil` if it is fetched by GET.
-    func posted(_ target: String, version: ODataVersion) -> (path: String, options: String)? {
-        guard isExceeded(by: target, version: version), let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        let path = target[..<mark]
-        // The grammar doesn't allow `$query` after `$count` and the like.
-        guard let last = path.split(separator: "/").last,
-            !last.hasPrefix("$") || last.hasPrefix("$filter") || last.hasPrefix("$crossjoin(")
-        else { return nil }
-        return (path + "/" + Self.segment, String(target[target.utf8.index(after: mark)...]))
-    }
-
-    /// Returns whether a URL is too long.
-    func isExceeded(by target: String, version: ODataVersion) -> Bool {
-        switch self {
-        case .get: false
-        case .automatic: version >= .v401 && target.utf8.count > 8_000
-        case .post(let beyond): version >= .v4 && target.utf8.count > beyond
-        }
-    }
-
-    private static let segment = "$query"
-
-    /// Returns the URL of the query before it was posted, the base of the response's relative links.
-    static func base(of url: URL) -> URL {
-        let text = url.absoluteString
-        // By bytes, because each response asks.
-        let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let ending = "/" + segment
-        guard path.suffix(ending.utf8.count).elementsEqual(ending.utf8) else { return url }
-        return URL(string: String(Substring(path.dropLast(ending.utf8.count)) + text[path.endIndex...])) ?? url
-    }
 }

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// An encoder that builds a payload's value, with members in encoding order.
 struct PayloadEncoder: Encoder {
     /// The settings shared by all places of a payload.
@@ -185,43 +183,5 @@ final class PayloadNode {
         case .object(let members): .object(DynamicEntity(members.map { DynamicEntity.Property($0.name, $0.node.value) }))
         case .array(let elements): .array(elements.map(\.value))
         }
-    }
-}
-
-/// An encoder of OData's JSON that spells every `Edm` type as the version requires.
-///
-///     let body = try ODataEncoder(.init(version: .v2)).encode(order)
-///
-/// V2 uses `/Date(…)/`, base64, and strings for `Int64`, `Decimal`, `Double` and `Float`. V4 uses numbers, or strings for `Int64` and
-/// `Decimal` if the format is compatible with IEEE 754. Decimals have no exponent. Properties keep their encoding order.
-public struct ODataEncoder: Sendable {
-    /// The spelling of values.
-    public var format: PayloadFormat
-    /// The types whose values include their type names if they derive from another.
-    public var types: TypeRegistry
-    /// The `Encoder.userInfo` for the types' own encoding.
-    public var userInfo: [CodingUserInfoKey: any Sendable]
-
-    /// Creates an encoder.
-    public init(
-        _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    ) {
-        self.format = format
-        self.types = types
-        self.userInfo = userInfo
-    }
-
-    /// Returns the payload of a value.
-    ///
-    /// - Throws: `EncodingError` if the format has no spelling for a value, or an error of the type's own encoding.
-    public func encode(_ value: any Encodable) throws -> Data {
-        try PayloadWriter.data(payload(of: value))
-    }
-
-    /// Returns the payload of a value as a tree.
-    ///
-    /// - Throws: the errors of ``encode(_:)``.
-    public func payload(of value: any Encodable) throws -> ODataValue {
-        try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types, userInfo: userInfo))
     }
 }

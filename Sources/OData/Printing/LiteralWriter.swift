@@ -1,21 +1,4 @@
 import Foundation
-import WebServiceClient
-
-/// The spelling of enumeration members.
-public enum EnumerationSpelling: String, Sendable, Hashable, CaseIterable {
-    /// `Sales.Colour'Red'` if the type's name is known, which every version of the protocol accepts.
-    case qualified
-    /// `'Red'`, which 4.01 allows and some services require.
-    case bare
-}
-
-/// The spelling of V2's literals for instants; the service's metadata determines which one applies.
-public enum V2DateSpelling: String, Sendable, Hashable, CaseIterable {
-    /// `datetime'2026-11-21T12:00:00'`, in UTC: for `Edm.DateTime`, the most common type.
-    case dateTime
-    /// `datetimeoffset'2026-11-21T12:00:00Z'`: for `Edm.DateTimeOffset`.
-    case dateTimeOffset
-}
 
 /// Writes all literals, for operators, functions and keys (ABNF, "Literal Data Values").
 struct LiteralWriter: Sendable {

@@ -86,38 +86,3 @@ extension EntityRequest {
             .invalid(.invalidOption(option, reason: "navigate leaves the entity it applies to; set it after navigate")))
     }
 }
-
-/// An entity type with a default entity set, so that requests can omit it.
-public protocol EntityType: Decodable, Sendable {
-    /// The entity set's name in the service, such as `People`.
-    static var entitySetName: String { get }
-}
-
-/// A resource and its query options, as the URL of a request relative to the service's root.
-///
-///     ODataQuery(ResourcePath(function: "Nearest", ["to": QueryTerm<AnyEdm>.alias("place")])).alias("place", place)
-public struct ODataQuery: QueryBuilding {
-    /// The untyped entity of the results.
-    public typealias Entity = DynamicEntity
-
-    /// The location of the resource.
-    public var resource: ResourcePath
-    /// The query options.
-    public var options: QueryOptions
-
-    /// Creates a query from its parts.
-    public init(_ resource: ResourcePath, options: QueryOptions = QueryOptions()) {
-        self.resource = resource
-        self.options = options
-    }
-}
-
-/// The query of one expansion: the parentheses of `$expand=Trips(…)`.
-public struct NestedQuery<Entity: Decodable & Sendable>: QueryBuilding {
-    /// The options set so far.
-    public var options: QueryOptions
-
-    init() {
-        options = QueryOptions(decoding: Entity.self)
-    }
-}

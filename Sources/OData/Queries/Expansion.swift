@@ -25,6 +25,36 @@ public struct Expansion: Sendable, Hashable {
     }
 }
 
+/// The query of one expansion: the parentheses of `$expand=Trips(…)`.
+public struct NestedQuery<Entity: Decodable & Sendable>: QueryBuilding {
+    /// The options set so far.
+    public var options: QueryOptions
+
+    init() {
+        options = QueryOptions(decoding: Entity.self)
+    }
+}
+
+extension NestedQuery {
+    /// Sets the number of levels to expand in a relation between entities of the same type.
+    public func levels(_ levels: ExpansionLevels) -> NestedQuery {
+        changed { $0.levels = levels }
+    }
+}
+
+/// The depth to which a recursive relation is expanded: `$levels`.
+public enum ExpansionLevels: Sendable, Hashable, ExpressibleByIntegerLiteral {
+    /// A number of levels, at least 1.
+    case levels(Int)
+    /// The maximum depth that the service supports.
+    case max
+
+    /// Creates a number of levels.
+    public init(integerLiteral value: Int) {
+        self = .levels(value)
+    }
+}
+
 extension QueryOptions {
     /// One item of `$expand`.
     public typealias Expansion = OData.Expansion

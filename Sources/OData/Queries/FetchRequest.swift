@@ -89,3 +89,9 @@ extension FetchRequest {
         return request
     }
 }
+
+/// An entity type with a default entity set, so that requests can omit it.
+public protocol EntityType: Decodable, Sendable {
+    /// The entity set's name in the service, such as `People`.
+    static var entitySetName: String { get }
+}

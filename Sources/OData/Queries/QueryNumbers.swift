@@ -19,6 +19,13 @@ extension Decimal: ODataNumber {}
 extension EdmDecimal: ODataNumber {}
 extension Optional: ODataNumber where Wrapped: ODataNumber {}
 
+/// A number operand: a number, or a term whose value is a number.
+public protocol QueryNumberOperand: QueryOperand {}
+
+extension Int: QueryNumberOperand {}
+extension EdmDecimal: QueryNumberOperand {}
+extension QueryTerm: QueryNumberOperand where Value: ODataNumber {}
+
 /// The rule for rounding a number.
 public enum QueryRounding: String, Sendable, Hashable, CaseIterable {
     /// `round`: the nearest whole number, halves away from zero.

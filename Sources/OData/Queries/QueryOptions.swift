@@ -160,3 +160,60 @@ extension QueryOptions {
         return free
     }
 }
+
+/// One item of `$select` (URL Conventions, section 5.1.4).
+public struct SelectItem: Sendable, Hashable {
+    /// The property, `*`, all operations of a schema, or an operation by its qualified name.
+    public var path: QueryPath
+    /// The names of a function's parameters, which distinguish its overloads; `nil` if they aren't needed.
+    public var parameters: [String]?
+    /// The options inside the parentheses, for complex values and collections. Version 4.01. Empty without options, otherwise a single
+    /// element.
+    package private(set) var nested: [QueryOptions] = []
+    /// The number of nested levels of options.
+    package private(set) var height = 0
+
+    /// Creates an item from its parts.
+    public init(_ path: QueryPath, options: QueryOptions = QueryOptions()) {
+        self.path = path
+        self.options = options
+    }
+
+    /// Creates an item for a function by its qualified name and the names of its parameters.
+    public init(function name: String, parameters: [String]) {
+        path = QueryPath(segments: [.cast(name)])
+        self.parameters = parameters
+    }
+
+    /// The options inside the parentheses.
+    public var options: QueryOptions {
+        get { nested.first ?? QueryOptions() }
+        set {
+            let options = newValue.height > QueryOptions.heightLimit ? QueryOptions.tooDeep : newValue
+            nested = options == QueryOptions() ? [] : [options]
+            height = nested.isEmpty ? 0 : options.height
+        }
+    }
+
+    /// `*`: all properties.
+    public static let all = SelectItem(QueryPath(segments: [.all]))
+}
+
+/// A resource and its query options, as the URL of a request relative to the service's root.
+///
+///     ODataQuery(ResourcePath(function: "Nearest", ["to": QueryTerm<AnyEdm>.alias("place")])).alias("place", place)
+public struct ODataQuery: QueryBuilding {
+    /// The untyped entity of the results.
+    public typealias Entity = DynamicEntity
+
+    /// The location of the resource.
+    public var resource: ResourcePath
+    /// The query options.
+    public var options: QueryOptions
+
+    /// Creates a query from its parts.
+    public init(_ resource: ResourcePath, options: QueryOptions = QueryOptions()) {
+        self.resource = resource
+        self.options = options
+    }
+}

@@ -5,6 +5,12 @@ extension String: ODataText {}
 extension AnyEdm: ODataText {}
 extension Optional: ODataText where Wrapped: ODataText {}
 
+/// A text operand: a string, or a term whose value is text.
+public protocol QueryTextOperand: QueryOperand {}
+
+extension String: QueryTextOperand {}
+extension QueryTerm: QueryTextOperand where Value: ODataText {}
+
 extension QueryTerm where Value: ODataText {
     /// `contains`.
     public func contains(_ other: some QueryTextOperand) -> QueryTerm<Bool> {

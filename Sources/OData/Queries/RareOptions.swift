@@ -16,19 +16,6 @@ struct RareOptions: Sendable, Hashable {
     var headers = HTTPFields()
 }
 
-/// The depth to which a recursive relation is expanded: `$levels`.
-public enum ExpansionLevels: Sendable, Hashable, ExpressibleByIntegerLiteral {
-    /// A number of levels, at least 1.
-    case levels(Int)
-    /// The maximum depth that the service supports.
-    case max
-
-    /// Creates a number of levels.
-    public init(integerLiteral value: Int) {
-        self = .levels(value)
-    }
-}
-
 /// A parameter alias and its value: `@name=value`.
 public struct ParameterAlias: Sendable, Hashable {
     /// The name, without the `@`.

@@ -104,3 +104,20 @@ struct PendingBatch: Sendable {
         return taken
     }
 }
+
+/// The limits of a batch, which is sent as soon as one of them is reached.
+public struct BatchLimits: Sendable, Hashable {
+    /// The maximum number of records in a request. Default 1,000.
+    public var records: Int
+    /// The maximum memory footprint of a request's records, in bytes. Default 1 MiB.
+    public var bytes: Int
+    /// The maximum time that a record waits for others. Default 1 second.
+    public var interval: Duration
+
+    /// Creates limits; numbers below 1 count as 1.
+    public init(records: Int = 1_000, bytes: Int = 1 << 20, interval: Duration = .seconds(1)) {
+        self.records = max(1, records)
+        self.bytes = max(1, bytes)
+        self.interval = interval
+    }
+}

@@ -185,3 +185,17 @@ extension RecordBuffer {
     /// The oldest record.
     var oldest: Item? { pinned.first ?? oldestUnpinned }
 }
+
+/// The memory limits for records while a receiver is slow or unreachable.
+public struct BufferLimits: Sendable, Hashable {
+    /// The maximum number of records. Default 50,000.
+    public var records: Int
+    /// The approximate maximum of their memory in bytes (``LogRecord/footprint``). Default 4 MiB.
+    public var bytes: Int
+
+    /// Creates limits; numbers below 1 count as 1.
+    public init(records: Int = 50_000, bytes: Int = 4 << 20) {
+        self.records = max(1, records)
+        self.bytes = max(1, bytes)
+    }
+}

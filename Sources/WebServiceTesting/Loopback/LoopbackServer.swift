@@ -135,22 +135,3 @@ public final class LoopbackServer: Sendable {
         }
     }
 }
-
-/// A check that runs before the handlers of routes and can answer in their place.
-public struct LoopbackGuard: Sendable {
-    package let check: @Sendable (LoopbackRequest) -> LoopbackResponse?
-
-    /// Makes a guard from a closure, which returns `nil` to accept a request.
-    public init(_ check: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse?) {
-        self.check = check
-    }
-
-    /// Accepts requests with these credentials by Basic authentication in UTF-8 (RFC 7617), and challenges all others.
-    public static func basicAuthentication(user: String, password: String, realm: String) -> LoopbackGuard {
-        LoopbackGuard { request in
-            if let found = request.basicCredentials, found == (user, password) { return nil }
-            let quoted = realm.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
-            return .unauthorized("Basic realm=\"\(quoted)\", charset=\"UTF-8\"")
-        }
-    }
-}

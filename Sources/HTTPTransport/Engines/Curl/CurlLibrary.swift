@@ -111,3 +111,14 @@ public struct CurlLibrary: Sendable, Hashable {
         throw TransportError(.unsupported, "libcurl \(version) with \(tls ?? "no TLS") doesn't support \(what) (\(reason)).")
     }
 }
+
+/// An error that indicates that the system's libcurl can't be used.
+public struct CurlUnavailable: DescribedError, Sendable {
+    /// The reason, and the fix.
+    public let reason: String
+
+    /// The reason, and the alternative.
+    public var description: String {
+        "The transport on libcurl can't be used: \(reason). URLSessionTransport works without it."
+    }
+}
