@@ -87,6 +87,31 @@ public final class ServiceLocator: Sendable {
         try add(ServiceEntry(type, .unmade(maker)), isTemplate: lifetime == .scope, replacing)
     }
 
+    /// Registers a client that is created when it is first resolved, and follows environments.
+    ///
+    ///     try locator.register(Shop.self, in: environments) { Shop() }
+    ///
+    /// - Parameters:
+    ///   - type: The client's class, or a protocol that it conforms to.
+    ///   - environments: The environments, which the client follows: each change gives it the settings of the new one.
+    ///   - replacing: Whether the entry may replace another one in this locator.
+    ///   - make: Creates the client.
+    /// - Throws: ``ServiceLocatorError`` of the kind `duplicate` if the locator has an entry of the type. Resolving throws the kind
+    ///   `otherType` if the client doesn't have the type.
+    public func register<Service: Sendable>(
+        _ type: Service.Type, in environments: ServiceEnvironments, replacing: Bool = false,
+        _ make: @escaping @Sendable () throws -> some WebServiceClient
+    ) throws(ServiceLocatorError) {
+        try register(type, replacing: replacing) { _ in
+            let client = try make()
+            guard let service = client as? Service else {
+                throw ServiceLocatorError.otherType(ServiceEntry.name(of: type), object: "\(Swift.type(of: client))")
+            }
+            client.follow(environments)
+            return service
+        }
+    }
+
     /// Registers an object that the locator doesn't keep. When the object is released, the entry is empty.
     ///
     /// - Parameters:
