@@ -84,7 +84,8 @@ public struct ServiceLocatorError: DescribedError, Sendable, Hashable {
     static func duplicate(_ service: String) -> Self {
         Self(
             .duplicate, service,
-            "The locator already has a service \(service): pass replacing: true to replace it, or register the other one in a child locator.")
+            "The locator already has a service \(service): pass replacing: true to replace it, or register the other one in a child locator."
+        )
     }
 
     static func cycle(_ path: [String]) -> Self {

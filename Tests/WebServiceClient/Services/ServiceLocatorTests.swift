@@ -214,7 +214,9 @@ private func fault(_ body: () throws -> Void) -> ServiceLocatorError? {
         #expect(fault?.kind == .cycle && fault?.path == ["Second", "Third", "First", "Second"])
         #expect(fault?.description.contains("Second → Third → First → Second") == true)
         // A service that needs one of the cycle isn't a part of it.
-        try locator.register(Int.self) { _ = try $0.resolve(First.self); return 1 }
+        try locator.register(Int.self) {
+            _ = try $0.resolve(First.self); return 1
+        }
         #expect(self.cycle(of: Int.self, locator) == ["First", "Second", "Third", "First"])
         try locator.register(Third.self, Third(nil), replacing: true)
         #expect(try locator.resolve(Int.self) == 1)

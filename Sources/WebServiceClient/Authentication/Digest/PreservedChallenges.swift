@@ -71,7 +71,8 @@ extension PreservedChallenges.Entry {
             origin: scope.origin?.description, realm: Data(challenge.realm.content), nonce: Data(session.nonce.content),
             firstNonce: Data(session.firstNonce.content), opaque: challenge.opaque.map { Data($0.content) },
             algorithm: challenge.algorithmName, quality: challenge.quality?.rawValue, hashesUserName: challenge.hashesUserName,
-            announcesUTF8: challenge.announcesUTF8, clientNonce: session.sessionClientNonce, count: count, strongestHash: strongest?.rawValue)
+            announcesUTF8: challenge.announcesUTF8, clientNonce: session.sessionClientNonce, count: count,
+            strongestHash: strongest?.rawValue)
     }
 
     /// The strongest hash that the origin has offered.

@@ -126,7 +126,8 @@ struct EnvironmentFile {
 
     private mutating func check(_ record: [String: EnvironmentValue], known: [String], _ place: String) {
         for key in record.keys.sorted() where !known.contains(key) {
-            let nearest = NearestName.of(key, among: known).map { "did you mean \"\($0)\"?" } ?? "the known keys are \(known.joined(separator: ", "))"
+            let nearest =
+                NearestName.of(key, among: known).map { "did you mean \"\($0)\"?" } ?? "the known keys are \(known.joined(separator: ", "))"
             faults.append("\(place): the key \"\(key)\" is unknown; \(nearest)")
         }
     }

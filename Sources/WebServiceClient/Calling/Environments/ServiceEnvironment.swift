@@ -86,7 +86,9 @@ public struct ServiceEnvironment: Sendable {
             faults.append("\(place) has no service root: give it one, such as \"https://staging.example.com\"")
         }
         for (client, root) in [("", serviceRoot)] + serviceRoots.sorted(by: { $0.key < $1.key }) {
-            if root.isEmpty, !client.isEmpty { faults.append("\(place) has an empty service root of \(client): remove it, or give it a URL") }
+            if root.isEmpty, !client.isEmpty {
+                faults.append("\(place) has an empty service root of \(client): remove it, or give it a URL")
+            }
             faults += ServiceRoot.faults(in: root).map { "\(place): \($0)" }
         }
         faults += ClientState.origins(allowedOrigins, of: place).faults.map(\.description)
@@ -97,7 +99,9 @@ public struct ServiceEnvironment: Sendable {
         for (key, deadline) in [
             ("FirstByte", timeouts.firstByte), ("Idle", timeouts.idle), ("Connect", timeouts.connect), ("Total", timeouts.total),
         ] {
-            if let deadline, deadline <= .zero { faults.append("\(place): the deadline \(key) isn't positive: give it seconds, or leave it out") }
+            if let deadline, deadline <= .zero {
+                faults.append("\(place): the deadline \(key) isn't positive: give it seconds, or leave it out")
+            }
         }
         return faults
     }

@@ -47,7 +47,9 @@ public final class ServiceEnvironments: Sendable {
     ///   - initial: The name of the first current environment, if no choice is kept. Default: the first one.
     ///   - choice: Where the name of the current environment is kept. Default: nowhere.
     /// - Throws: ``ServiceEnvironmentError`` with every fault of the environments, or of the kind `unknown`.
-    public init(_ environments: [ServiceEnvironment], initial: String? = nil, choice: EnvironmentChoice? = nil) throws(ServiceEnvironmentError) {
+    public init(_ environments: [ServiceEnvironment], initial: String? = nil, choice: EnvironmentChoice? = nil)
+        throws(ServiceEnvironmentError)
+    {
         var faults = environments.flatMap(\.faults)
         var names: Set<String> = []
         for environment in environments where !names.insert(environment.name).inserted {
@@ -99,7 +101,9 @@ public final class ServiceEnvironments: Sendable {
     public func switchTo(_ name: String) throws(ServiceEnvironmentError) {
         let environment = try Self.find(name, in: all)
         let (number, clients, observers) = state.withLock { state in
-            guard state.current.name != name else { return (state.number, [WebServiceClient](), [AsyncStream<ServiceEnvironment>.Continuation]()) }
+            guard state.current.name != name else {
+                return (state.number, [WebServiceClient](), [AsyncStream<ServiceEnvironment>.Continuation]())
+            }
             state.current = environment
             state.number += 1
             return (state.number, state.clients.compactMap(\.client), Array(state.observers.values))

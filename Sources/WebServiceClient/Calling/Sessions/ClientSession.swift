@@ -50,7 +50,9 @@ public struct ClientSession: Sendable {
             var session = state.session
             try change(&session)
             guard session != state.session else { return }
-            if let problem = session.problem { throw SessionError(message: "The session of \(state.clientName) can't be used: \(problem).") }
+            if let problem = session.problem {
+                throw SessionError(message: "The session of \(state.clientName) can't be used: \(problem).")
+            }
             if client.replaceSession(session, of: state) { return }
         }
     }
@@ -113,7 +115,8 @@ public struct ClientSession: Sendable {
             let state = client.state
             guard read.origin == state.place.origin?.description, read.environment == state.place.environment else {
                 throw SessionError(
-                    message: "The session file \(name) belongs to \(read.place), and the client's service is \(state.place): use a file for "
+                    message:
+                        "The session file \(name) belongs to \(read.place), and the client's service is \(state.place): use a file for "
                         + "each service and environment.")
             }
             guard read.session == state.session || client.replaceSession(read.session, of: state) else { continue }
@@ -165,7 +168,8 @@ struct SessionFile: Codable {
             throw error
         } catch {
             throw SessionError(
-                message: "The session file \(name) is damaged: \(SecretMask.text(DecodingErrorText.text(of: error))). Remove it, and sign in "
+                message:
+                    "The session file \(name) is damaged: \(SecretMask.text(DecodingErrorText.text(of: error))). Remove it, and sign in "
                     + "again.")
         }
     }
@@ -187,7 +191,8 @@ extension ClientState {
             (provider as? any ChallengePreserving)?.preservedChallenges.entries.filter { ($0.origin == nil) == ofProxy } ?? []
         }
         return PreservedChallenges(
-            entries(configuration.authenticationProvider, ofProxy: false) + entries(configuration.proxyAuthenticationProvider, ofProxy: true))
+            entries(configuration.authenticationProvider, ofProxy: false)
+                + entries(configuration.proxyAuthenticationProvider, ofProxy: true))
     }
 
     /// Gives the authentication providers preserved challenges.

@@ -36,7 +36,8 @@ import Testing
         for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
             files.append(
                 try file(
-                    PropertyListSerialization.data(fromPropertyList: object, format: format, options: 0), "environments\(format.rawValue).plist"))
+                    PropertyListSerialization.data(fromPropertyList: object, format: format, options: 0),
+                    "environments\(format.rawValue).plist"))
         }
         for file in files {
             let environments = try ServiceEnvironments(contentsOf: file) { environment, settings in
@@ -102,7 +103,9 @@ import Testing
             let other = try ServiceEnvironments(Self.two, choice: choice)
             #expect(other.current.name == "a" && other.choiceFault?.description.contains(part) == true, "\(other.choiceFault as Any)")
             let told = Locked<[String]>([])
-            _ = WebServiceClient(environments: other) { $0.diagnostics = Diagnostics { event in told.withLock { $0.append(event.message) } } }
+            _ = WebServiceClient(environments: other) {
+                $0.diagnostics = Diagnostics { event in told.withLock { $0.append(event.message) } }
+            }
             #expect(told.withLock { $0.count } == 1)
         }
     }

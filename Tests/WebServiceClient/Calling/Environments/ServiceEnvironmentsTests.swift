@@ -58,16 +58,18 @@ import WebServiceTesting
     @Test func `calls in flight keep their environment`() async throws {
         let gate = Gate()
         let environments = try ServiceEnvironments(Self.two)
-        let (client, stub) = client(environments, .answering { request in
-            try await gate.pass()
-            return request.pathSegments.last == "a" ? .redirect(to: "/v1/b") : .json("{}")
-        })
+        let (client, stub) = client(
+            environments,
+            .answering { request in
+                try await gate.pass()
+                return request.pathSegments.last == "a" ? .redirect(to: "/v1/b") : .json("{}")
+            })
         try await watched {
-            async let call: Void = client.http.get("/a").send()
+            async let call = client.http.get("/a").send()
             try await gate.arrived()
             try environments.switchTo("staging")
             gate.open()
-            try await call
+            _ = try await call
         }
         #expect(stub.requests.map { $0.request.url.absoluteString } == ["https://api.test/v1/a", "https://api.test/v1/b"])
     }
@@ -138,7 +140,8 @@ import WebServiceTesting
 
     @Test func `limits of the queue follow the environment`() throws {
         let environments = try ServiceEnvironments([
-            ServiceEnvironment("a", serviceRoot: "https://a.test") { $0.queue.active = 3 }, ServiceEnvironment("b", serviceRoot: "https://b.test"),
+            ServiceEnvironment("a", serviceRoot: "https://a.test") { $0.queue.active = 3 },
+            ServiceEnvironment("b", serviceRoot: "https://b.test"),
         ])
         let client = WebServiceClient(environments: environments)
         #expect(client.queue.limits.active == 3)

@@ -41,7 +41,8 @@ import WebServiceTesting
         #expect(other.session.state == client.session.state)
         let mode = try FileManager.default.attributesOfItem(atPath: file.path(percentEncoded: false))[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "own").path(percentEncoded: false)).count == 1)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "own").path(percentEncoded: false)).count == 1)
     }
 
     @Test func `the client's rules name secrets too`() throws {
@@ -108,7 +109,9 @@ import WebServiceTesting
     // MARK: Challenges
 
     private func digestClient(_ server: DigestServer, _ provider: DigestAuthenticationProvider) -> (Store, StubTransport) {
-        Store.stubbed(StubAnswer { try await server.respond(to: $0.request) }, root: "http://api.test") { $0.authenticationProvider = provider }
+        Store.stubbed(StubAnswer { try await server.respond(to: $0.request) }, root: "http://api.test") {
+            $0.authenticationProvider = provider
+        }
     }
 
     @Test(arguments: ["MD5", "SHA-256-sess", "SHA-512-256"], [false, true])
@@ -158,7 +161,8 @@ import WebServiceTesting
         let kept = PreservedChallenges([
             .init(
                 origin: "http://api.test", realm: Data("r".utf8), nonce: Data("n".utf8), firstNonce: Data("n".utf8), opaque: nil,
-                algorithm: "MD5", quality: "auth", hashesUserName: false, announcesUTF8: false, clientNonce: nil, count: 1, strongestHash: nil)
+                algorithm: "MD5", quality: "auth", hashesUserName: false, announcesUTF8: false, clientNonce: nil, count: 1,
+                strongestHash: nil)
         ])
         #expect(try JSONDecoder().decode(PreservedChallenges.self, from: JSONEncoder().encode(kept)) == kept)
         let changes: [(inout PreservedChallenges.Entry) -> Void] = [
