@@ -65,7 +65,7 @@ public struct AuthenticationInterceptor: Interceptor {
                         message: "The authentication provider changed the URL to \(prepared.origin?.description ?? "no origin"): "
                             + "credentials must not leave the origin that they are for. Don't change the URL.")
                 }
-                if !isSameURL { context.shownURL = url }
+                if !isSameURL { context.shownURL = context.shownURL ?? url }
                 request = prepared
             }
             let answer = try await next(request, context)
@@ -78,7 +78,7 @@ public struct AuthenticationInterceptor: Interceptor {
             let repeated = parties[refusing].attempt.request
             let isSameURL = repeated.url == request.url
             guard isSameURL || repeated.origin == request.origin else { return response }
-            if !isSameURL { context.shownURL = url }
+            if !isSameURL { context.shownURL = context.shownURL ?? url }
             request = repeated
             answering = refusing
             await discard(response.body)

@@ -65,17 +65,25 @@ struct Chain {
         let runtime: ClientRuntime
         /// Whether the calls have attributes. Without any, no stage is needed that only attributes configure.
         let hasAttributes: Bool
+        /// The items of the client's session.
+        let session: SessionItems
+        /// The service that the client calls.
+        let place: ServicePlace
         /// The client's interceptors by place.
         let placed: [InterceptorPlace: [any Interceptor]]
 
         init(
-            _ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime, hasAttributes: Bool = true
+            _ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime,
+            session: SessionItems = SessionItems(), place: ServicePlace = ServicePlace(), hasAttributes: Bool = true
         ) {
+            self.session = session
+            self.place = place
             self.configuration = configuration
             self.runtime = runtime
             self.hasAttributes = hasAttributes
             boundary = OriginBoundary(
-                rules: configuration.headerRules, allowed: allowedOrigins, hasInterceptors: !configuration.interceptors.isEmpty)
+                rules: configuration.headerRules, allowed: allowedOrigins, hasInterceptors: !configuration.interceptors.isEmpty,
+                session: session.headers)
             placed = Dictionary(grouping: configuration.interceptors) { ($0 as? PlacedInterceptor)?.place ?? .call }
         }
     }
@@ -89,6 +97,7 @@ struct Chain {
         Stage("preparation", "The call's own `prepare` closure: once per call.", Setup.preparation),
         Stage("idempotency key", "Gives the call its idempotency key: once per call.", Setup.idempotencyKey),
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
+        Stage("session", "Adds the items of the client's session to requests of the service.", Setup.session),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", all: Setup.hopInterceptors),
         Stage("cache", "Answers from the client's cache and fills it: once per hop.", keeping: Setup.cache),
         Stage(
@@ -119,9 +128,18 @@ struct Chain {
     let plain: NextInterceptor
 
     /// Makes the chains of a client.
-    init(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime) {
-        full = Self.make(Setup(configuration, allowedOrigins: allowedOrigins, runtime: runtime))
-        plain = Self.make(Setup(configuration, allowedOrigins: allowedOrigins, runtime: runtime, hasAttributes: false))
+    init(
+        _ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime, session: SessionItems,
+        place: ServicePlace
+    ) {
+        func chain(hasAttributes: Bool) -> NextInterceptor {
+            Self.make(
+                Setup(
+                    configuration, allowedOrigins: allowedOrigins, runtime: runtime, session: session, place: place,
+                    hasAttributes: hasAttributes))
+        }
+        full = chain(hasAttributes: true)
+        plain = chain(hasAttributes: false)
     }
 
     private static func make(_ setup: Setup) -> NextInterceptor {
@@ -135,7 +153,7 @@ struct Chain {
 
 extension Chain.Setup {
     fileprivate static func identifier(_ setup: Self) -> IdentifierReuse? {
-        setup.hasAttributes ? IdentifierReuse(exchanges: setup.runtime.exchanges) : nil
+        setup.hasAttributes ? IdentifierReuse(exchanges: setup.runtime.exchanges, partition: setup.partition) : nil
     }
 
     fileprivate static func interceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.call] ?? [] }
@@ -150,11 +168,16 @@ extension Chain.Setup {
         Redirects(policy: setup.configuration.redirects, boundary: setup.boundary)
     }
 
+    fileprivate static func session(_ setup: Self) -> SessionStage? {
+        setup.session.isEmpty ? nil : SessionStage(items: setup.session, boundary: setup.boundary)
+    }
+
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
 
     fileprivate static func cache(_ setup: Self) -> Caching? {
         guard let cache = setup.configuration.cache else { return nil }
         var partitions = CachePartitions(boundary: setup.boundary)
+        partitions.state = setup.partition
         if let provider = setup.configuration.authenticationProvider {
             partitions.identity = { request, context in try await provider.partitionIdentity(for: request, context) }
         }
@@ -166,7 +189,7 @@ extension Chain.Setup {
     }
 
     fileprivate static func coalescing(_ setup: Self) -> CoalescingStage? {
-        setup.hasAttributes ? CoalescingStage(exchanges: setup.runtime.exchanges) : nil
+        setup.hasAttributes ? CoalescingStage(exchanges: setup.runtime.exchanges, partition: setup.partition) : nil
     }
 
     fileprivate static func retry(_ setup: Self) -> Retry? {
@@ -219,7 +242,14 @@ extension Chain.Setup {
     }
 
     /// The client's budget of additional requests.
-    private var retryAllowance: RetryAllowance { RetryAllowance(budget: configuration.retryBudget, account: runtime.retryAccount) }
+    private var retryAllowance: RetryAllowance {
+        RetryAllowance(budget: configuration.retryBudget, account: runtime.retryAccounts.account(for: place))
+    }
+
+    /// Separates what calls share from that of other environments and sessions; empty without both.
+    private var partition: String {
+        place.environment == nil && session.identity.isEmpty ? "" : "\(place.environment ?? "")\n\(session.identity)"
+    }
 
     private func bounded(_ place: InterceptorPlace) -> [any Interceptor] {
         (placed[place] ?? []).map { BoundedInterceptor(interceptor: $0, boundary: boundary) }

@@ -10,7 +10,7 @@ final class ClientRuntime: Sendable {
     /// The exchanges that several calls share.
     let exchanges: SharedExchanges
     /// What retries and hedges took from ``WebServiceClient/Configuration/retryBudget``.
-    let retryAccount = RetryAccount()
+    let retryAccounts = RetryAccounts()
     /// The circuits of circuit breakers.
     let circuits: CircuitRegistry
     /// The times of requests, for hedging.

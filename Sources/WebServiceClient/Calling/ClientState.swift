@@ -7,7 +7,15 @@ final class ClientState: Sendable {
     let clientName: String
     /// Entries of the profile that have no effect.
     let profileNotes: [String]
+    /// The client's settings, with those of its environment and the rules of its session.
     let configuration: WebServiceClient.Configuration
+    /// The environment; `nil` without environments.
+    let environment: ServiceEnvironment?
+    /// What the session, and other state of the client, belongs to.
+    let place: ServicePlace
+    let session: SessionState
+    /// Whether several environments have the client's own authentication provider.
+    let sharesProvider: Bool
     let table: CompiledTable
     /// Every fault of table, service root and capabilities. A client with faults makes no calls.
     let faults: [TableFault]
@@ -32,18 +40,35 @@ final class ClientState: Sendable {
     /// The endpoints of calls without a table, by their kinds.
     private let kinds = EndpointCache<CallKind>(limit: 200)
 
-    /// - Parameter ownRoot: The service root of an earlier profile, used if neither client nor class has one.
-    init(_ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?, ownRoot: String = "") {
+    /// - Parameters:
+    ///   - own: The client's own settings.
+    ///   - environment: The environment, whose settings take precedence.
+    ///   - ownRoot: The service root of an earlier profile, used if neither client nor class has one.
+    ///   - sessions: The client's sessions.
+    init(
+        _ client: WebServiceClient, configuration own: WebServiceClient.Configuration, environment: ServiceEnvironment?,
+        profile: ServiceProfile?, ownRoot: String = "", sessions: [ServicePlace: SessionState] = [:]
+    ) {
         let type = type(of: client)
         let defaults = type.defaults
         self.client = ObjectIdentifier(client)
         clientName = String(describing: type)
-        self.configuration = configuration
+        var configuration = environment?.applied(to: own, of: clientName) ?? own
+        self.environment = environment
+        sharesProvider = environment?.sharesProvider(of: own, clientName) ?? false
         profileNotes = profile?.notes ?? []
-        let rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
+        var rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
+        // The root of class or profile may be that of another environment.
+        if environment != nil { rootText = configuration.serviceRoot }
+        let root = ServiceRoot.hasPlaceholders(rootText) ? nil : ServiceRoot(rootText)
+        self.root = root
+        place = ServicePlace(environment: environment?.name, origin: root?.origin)
+        session = sessions[place] ?? SessionState()
+        configuration.headerRules.secret.formUnion(session.secretHeaders)
+        self.configuration = configuration
         let rootTemplate = ServiceRoot.hasPlaceholders(rootText) ? rootText : nil
         self.rootTemplate = rootTemplate
-        let levels = CommonLevels(configuration, defaults)
+        let levels = CommonLevels(configuration, defaults, session: session.headers)
         self.levels = levels
         if let profile {
             let own = type.endpoints
@@ -52,7 +77,6 @@ final class ClientState: Sendable {
         } else {
             table = CompiledTable.of(type, root: rootTemplate, headers: levels.templates, type.endpoints)
         }
-        root = rootTemplate == nil ? ServiceRoot(rootText) : nil
         let (origins, originFaults) = Self.origins(configuration.allowedOrigins, of: "Configuration.allowedOrigins")
         allowedOrigins = origins
         let profileFault = Self.fault(
@@ -62,7 +86,8 @@ final class ClientState: Sendable {
             Self.faults(table: table, root: rootText, levels: levels, defaults: defaults, configuration: configuration)
             + originFaults + [profileFault].compactMap(\.self)
             + Self.origins(configuration.tracing?.origins ?? [], of: "Configuration.tracing").faults
-        chain = Chain(configuration, allowedOrigins: origins, runtime: client.runtime)
+            + Self.faults(of: environment, root: rootText, client: clientName)
+        chain = Chain(configuration, allowedOrigins: origins, runtime: client.runtime, session: session.items, place: place)
         runtime = client.runtime
         runsOtherCode =
             !configuration.interceptors.isEmpty || configuration.authenticationProvider != nil
@@ -187,6 +212,16 @@ final class ClientState: Sendable {
             problem: "the profile's BaseURL has the origin \(SecretMask.text(ofURL: found)), and the service's is "
                 + SecretMask.text(ofURL: own),
             fix: "if the origin belongs to the service, add it to Configuration.allowedOrigins; a profile changes paths and methods only")
+    }
+
+    /// The fault of an environment without a service root for the client: any other root would be that of another environment.
+    private static func faults(of environment: ServiceEnvironment?, root: String, client: String) -> [TableFault] {
+        guard let environment, root.isEmpty else { return [] }
+        return [
+            TableFault(
+                kind: .badServiceRoot, key: nil, problem: "the environment \"\(environment.name)\" has no service root for \(client)",
+                fix: "give it a serviceRoot, or one for \"\(client)\" among its serviceRoots")
+        ]
     }
 
     private static func faults(

@@ -16,15 +16,22 @@ struct CommonLevels: Sendable {
     /// The headers with placeholders, which are compiled for each endpoint.
     let templates: HeaderTemplates
 
-    init(_ configuration: WebServiceClient.Configuration, _ defaults: EndpointDefaults) {
+    /// - Parameter session: The session's fields, between those of client and class. Their values have no placeholders.
+    init(_ configuration: WebServiceClient.Configuration, _ defaults: EndpointDefaults, session: HTTPFields = [:]) {
         var headers: HTTPFields = ["User-Agent": ClientState.userAgent]
         headers.replace(with: configuration.headers)
+        for name in Set(session.map(\.name)) { headers[name] = nil }
         headers.replace(with: defaults.headers)
+        func fixed(_ headers: HTTPFields) -> HTTPFields {
+            var fixed = HeaderTemplates.split(headers).fixed
+            for field in session where !headers.contains(field.name) { fixed.append(field.name, field.value) }
+            return fixed
+        }
         let settings = configuration.settings.overlaid(by: defaults.settings)
-        let hasAccept = configuration.headers.contains(.accept) || defaults.headers.contains(.accept)
+        let hasAccept = configuration.headers.contains(.accept) || session.contains(.accept) || defaults.headers.contains(.accept)
         func level(_ settings: EndpointSettings, _ headers: HTTPFields, hasAccept: Bool) -> CommonSettings {
             CommonSettings(
-                settings: settings, headers: HeaderTemplates.split(headers).fixed, hasOwnAccept: hasAccept,
+                settings: settings, headers: fixed(headers), hasOwnAccept: hasAccept,
                 parsers: configuration.parsers.completed(by: settings.serializer ?? configuration.serializer))
         }
         common = level(settings, headers, hasAccept: hasAccept)

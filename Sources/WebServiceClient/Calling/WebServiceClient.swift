@@ -20,6 +20,11 @@ public import Foundation
 open class WebServiceClient: @unchecked Sendable {
     private struct Mutable {
         var configuration: Configuration
+        /// The environments that the client follows; their current one; and the number of the change that made it current.
+        var environments: ServiceEnvironments?
+        var environment: ServiceEnvironment?
+        var environmentNumber = 0
+        var sessions: [ServicePlace: SessionState] = [:]
         var profile: ServiceProfile?
         /// The service root of the first profile that has one. Later profiles must keep its origin if neither client nor class has a root.
         var profileRoot = ""
@@ -79,7 +84,7 @@ open class WebServiceClient: @unchecked Sendable {
 
     // MARK: Settings
 
-    /// The current settings.
+    /// The current settings, without those of the environment that the client follows.
     public var configuration: Configuration {
         mutable.withLock { $0.configuration }
     }
@@ -99,9 +104,50 @@ open class WebServiceClient: @unchecked Sendable {
             }
         }
         if generation == -1 { return configure(change) }
+        applyLimits()
+    }
+
+    /// Gives the queue its limits.
+    private func applyLimits() {
         // If two changes are concurrent, the one with the higher number is the later one.
-        let (limits, number) = mutable.withLock { ($0.configuration.queue, $0.generation) }
+        let (configuration, environment, number) = mutable.withLock { ($0.configuration, $0.environment, $0.generation) }
+        let limits = environment?.applied(to: configuration, of: String(describing: type(of: self))).queue ?? configuration.queue
         runtime.queue.apply(limits, number: number)
+    }
+
+    /// Follows other environments, or none.
+    func replaceEnvironments(_ environments: ServiceEnvironments?, _ current: ServiceEnvironment?, number: Int) {
+        // The old environments are released after the lock.
+        let _: ServiceEnvironments? = mutable.withLock { mutable in
+            let old = mutable.environments
+            (mutable.environments, mutable.environment, mutable.environmentNumber) = (environments, current, number)
+            mutable.renew()
+            return old
+        }
+        applyLimits()
+    }
+
+    /// Uses another environment for later calls, unless a later change came first.
+    func apply(_ environment: ServiceEnvironment, number: Int, of environments: ServiceEnvironments) {
+        let isNew = mutable.withLock { mutable in
+            guard mutable.environments === environments, number > mutable.environmentNumber else { return false }
+            (mutable.environment, mutable.environmentNumber) = (environment, number)
+            mutable.renew()
+            return true
+        }
+        if isNew { applyLimits() }
+    }
+
+    /// Replaces the session of the service that a state is for.
+    ///
+    /// - Returns: Whether the state was still the current one.
+    func replaceSession(_ session: SessionState, of state: ClientState) -> Bool {
+        mutable.withLock { mutable in
+            guard mutable.state === state else { return false }
+            mutable.sessions[state.place] = session.isEmpty ? nil : session
+            mutable.renew()
+            return true
+        }
     }
 
     /// The profile laid over the class's table, or `nil`. See ``replaceProfile(_:)``.
@@ -145,11 +191,12 @@ open class WebServiceClient: @unchecked Sendable {
     var state: ClientState {
         // A separate lock scope: every call runs this line, and copying the settings is most of the cost.
         if let known = mutable.withLock({ $0.state }) { return known }
-        let (configuration, profile, ownRoot, generation) = mutable.withLock {
-            ($0.configuration, $0.profile, $0.profileRoot, $0.generation)
+        let (configuration, environment, profile, ownRoot, sessions, generation) = mutable.withLock {
+            ($0.configuration, $0.environment, $0.profile, $0.profileRoot, $0.sessions, $0.generation)
         }
         // Outside the lock, because it runs code of the subclass.
-        let made = ClientState(self, configuration: configuration, profile: profile, ownRoot: ownRoot)
+        let made = ClientState(
+            self, configuration: configuration, environment: environment, profile: profile, ownRoot: ownRoot, sessions: sessions)
         let isFirst = mutable.withLock { mutable in
             guard mutable.generation == generation, mutable.state == nil else { return false }
             mutable.state = made
@@ -311,8 +358,9 @@ extension WebServiceClient {
     /// A bare name of the profile must fit the methods of that name in the class's table. A method that isn't in the table is checked when
     /// it is called. Missing capabilities of the transport for an endpoint don't count as faults of the profile.
     public func verify(_ profile: ServiceProfile) -> [TableFault] {
-        let known = Set(ClientState(self, configuration: configuration, profile: nil).faults)
-        let state = ClientState(self, configuration: configuration, profile: profile, ownRoot: profileRoot)
+        let (configuration, environment) = mutable.withLock { ($0.configuration, $0.environment) }
+        let known = Set(ClientState(self, configuration: configuration, environment: environment, profile: nil).faults)
+        let state = ClientState(self, configuration: configuration, environment: environment, profile: profile, ownRoot: profileRoot)
         return state.faults.filter {
             // Capabilities count for the settings common to all endpoints only: a replaced endpoint may have had its own.
             ($0.kind != .missingCapability || $0.key == nil) && !known.contains($0)
@@ -342,6 +390,13 @@ extension ClientState {
         if let trust = configuration.trust, !trust.isStandard, root?.origin.scheme == "http" {
             configuration.diagnostics.report(
                 .init(.warning, "The service root of \(clientName) is http, so its trust policy has no effect: use https."))
+        }
+        if sharesProvider {
+            configuration.diagnostics.report(
+                .init(
+                    .warning,
+                    "All environments of \(clientName) have one authentication provider, so each gets its credentials: set the provider of "
+                        + "each environment in ServiceEnvironment.configure."))
         }
         if let note = DefaultTransport.note(to: clientName, over: configuration.transport) { configuration.diagnostics.report(note) }
         guard !faults.isEmpty else { return }

@@ -36,6 +36,8 @@ public struct CallIdentifier: EndpointAttribute, Hashable, CustomStringConvertib
 /// It is the first stage, because the calls that wait don't create a request: their interceptors and `prepare` don't run.
 struct IdentifierReuse: SharingStage {
     let exchanges: SharedExchanges
+    /// Separates the exchanges of environments and sessions.
+    var partition = ""
 
     func stage(before next: @escaping NextInterceptor) -> NextInterceptor {
         { request, context in
@@ -55,7 +57,9 @@ struct IdentifierReuse: SharingStage {
                     "The call's identifier \"\(identifier.text)\" has the policy .reuse, but a stream can't be shared: use .replace or "
                     + ".find for calls that read a stream.")
         }
-        return try await exchanges.response(for: .identifier(identifier.text), request, context, next) { running in
+        return try await exchanges.response(
+            for: .identifier(identifier.text, context.serviceOrigin, partition: partition), request, context, next
+        ) { running in
             guard Self.isSame(request, running) else {
                 throw InvalidRequest(
                     message:

@@ -22,16 +22,18 @@ extension EndpointAttribute where Self == Coalescing {
 /// for the credentials. Those are the same for all calls of a client to one origin.
 struct CoalescingStage: SharingStage {
     let exchanges: SharedExchanges
+    /// Separates the exchanges of environments and sessions.
+    var partition = ""
 
     func stage(before next: @escaping NextInterceptor) -> NextInterceptor {
         { request, context in
-            guard !context.attributes.isEmpty, let key = Self.key(of: request, context) else { return try await next(request, context) }
+            guard !context.attributes.isEmpty, let key = key(of: request, context) else { return try await next(request, context) }
             return try await exchanges.response(for: .request(key), request, context, next) { _ in }
         }
     }
 
     /// `nil` if the call doesn't share its exchange.
-    private static func key(of request: ServiceRequest, _ context: CallContext) -> SharedExchanges.RequestKey? {
+    private func key(of request: ServiceRequest, _ context: CallContext) -> SharedExchanges.RequestKey? {
         guard context.attributes[Coalescing.self]?.isEnabled == true, !context.record.isStream, context.dryRun == nil,
             request.method == .get || request.method == .head, request.body == nil
         else { return nil }
@@ -39,6 +41,7 @@ struct CoalescingStage: SharingStage {
         timeouts.total = nil
         return SharedExchanges.RequestKey(
             method: request.method, url: request.url.absoluteString, headers: request.headers, isForeign: context.isForeign,
-            serviceOrigin: context.serviceOrigin, trust: request.trust?.storageID, timeouts: timeouts, bodyLimit: context.record.bodyLimit)
+            serviceOrigin: context.serviceOrigin, trust: request.trust?.storageID, timeouts: timeouts, bodyLimit: context.record.bodyLimit,
+            partition: partition)
     }
 }

@@ -8,6 +8,8 @@ struct OriginBoundary: Sendable {
     var allowed: Set<Origin> = []
     /// Whether the client has interceptors, which may change any request's URL.
     var hasInterceptors = false
+    /// The fields of the client's session, which stay in the service even if they are harmless.
+    var session: HTTPFields = [:]
 
     /// Whether a call may go to another origin. Most calls can't, and need no check.
     @inline(__always)
@@ -74,9 +76,11 @@ struct OriginBoundary: Sendable {
     private func withoutCredentials(
         _ request: ServiceRequest, _ level: Diagnostics.Event.Level, _ context: CallContext, reason: (_ place: String) -> String
     ) -> ServiceRequest {
-        let left = Self.names(in: request.headers).filter { !rules.travels($0) }
-        guard !left.isEmpty else { return request }
         var result = request
+        // A call's own value isn't the session's.
+        for name in Self.names(in: session) where request.headers[values: name] == session[values: name] { result.headers[name] = nil }
+        let left = Self.names(in: result.headers).filter { !rules.travels($0) }
+        guard !left.isEmpty else { return result }
         for name in left { result.headers[name] = nil }
         tell(level, left.filter { $0 != .host }, request, context, reason: reason)
         return result

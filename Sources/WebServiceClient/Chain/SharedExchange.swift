@@ -18,7 +18,7 @@ extension SharingStage {
 final class SharedExchanges: Sendable {
     /// What calls have in common that share an exchange.
     enum Key: Hashable, Sendable {
-        case identifier(String)
+        case identifier(String, Origin?, partition: String)
         case request(RequestKey)
     }
 
@@ -33,6 +33,8 @@ final class SharedExchanges: Sendable {
         let trust: UInt64?
         let timeouts: ServiceTimeouts
         let bodyLimit: Int
+        /// The environment and the session.
+        let partition: String
     }
 
     private let clock: CallClock

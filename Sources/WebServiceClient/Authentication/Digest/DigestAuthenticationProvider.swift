@@ -17,7 +17,7 @@ import Foundation
 ///   ``AuthenticationError``. A proof of the body (`auth-int`) is verified before the body is delivered, up to a limit. A proof of a body
 ///   that the transport has already decoded can't be verified and is an error as well.
 /// * The challenge's `domain` is ignored: credentials apply to the whole origin, and to no other.
-public final class DigestAuthenticationProvider: AuthenticationProvider {
+public final class DigestAuthenticationProvider: ChallengePreserving {
     /// The hashes of Digest, weakest first (RFC 7616 §3.3).
     public enum Hash: String, Sendable, Hashable, Comparable, CaseIterable {
         /// MD5, which is broken for other uses but is the only hash of many devices.
@@ -169,6 +169,24 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         state.withLock {
             $0.sessions.forgetAll()
             $0.isOpened = false
+        }
+    }
+
+    /// The realms and nonces of the current sessions.
+    public var preservedChallenges: PreservedChallenges {
+        PreservedChallenges(
+            state.withLock { $0.sessions.current }.compactMap { scope, session, count, strongest in
+                PreservedChallenges.Entry(session, of: scope, used: count, strongest: strongest)
+            })
+    }
+
+    /// Continues preserved sessions, except those of origins that have sent a challenge already, and those with a weaker hash than
+    /// `minimumHash`. A server that has forgotten a nonce sends a new challenge.
+    public func restore(_ challenges: PreservedChallenges) {
+        for entry in challenges.entries {
+            guard let (scope, challenge) = entry.challenge, challenge.algorithm.function >= minimumHash else { continue }
+            let session = entry.session(challenge, user)
+            state.withLock { $0.sessions.restore(session, used: entry.count, strongestHash: entry.strongest, for: scope) }
         }
     }
 

@@ -62,6 +62,25 @@ struct DigestChallenge: Hashable, Sendable {
         announcesUTF8 = challenge["charset"]?.lowercased() == "utf-8"
     }
 
+    /// Creates a preserved challenge; nil if its parts don't fit together, or can't be sent back.
+    init?(
+        realm: QuotedText, nonce: QuotedText, opaque: QuotedText?, algorithmName: String?, quality: DigestQuality?, hashesUserName: Bool,
+        announcesUTF8: Bool
+    ) {
+        guard [realm, nonce, opaque ?? ""].allSatisfy(QuotedString.canCarry), let algorithm = DigestAlgorithm(name: algorithmName ?? "MD5"),
+            quality != nil || !algorithm.isSession
+        else { return nil }
+        self.realm = realm
+        self.nonce = nonce
+        self.opaque = opaque
+        self.algorithm = algorithm
+        self.algorithmName = algorithmName
+        self.quality = quality
+        isStale = false
+        self.hashesUserName = hashesUserName
+        self.announcesUTF8 = announcesUTF8
+    }
+
     /// Returns the supported challenge with the strongest hash; the first one if several have the same hash.
     static func strongest(of challenges: [AuthenticationChallenge]) -> DigestChallenge? {
         var best: DigestChallenge?

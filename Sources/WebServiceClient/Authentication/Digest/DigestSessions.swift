@@ -44,6 +44,26 @@ struct DigestSessions: Sendable {
         entries[scope]?.current = current.following(nextNonce: nextNonce)
     }
 
+    /// The current sessions, each with the number of uses of its nonce.
+    var current: [(scope: AuthenticationScope, session: DigestSession, count: UInt32, strongestHash: DigestAlgorithm.Function?)] {
+        entries.compactMap { scope, entry in
+            entry.current.map { (scope, $0, entry.counts.count(of: $0.nonce), entry.strongestHash) }
+        }
+    }
+
+    /// Continues a preserved session, unless the origin has a session already.
+    mutating func restore(
+        _ session: DigestSession, used count: UInt32, strongestHash: DigestAlgorithm.Function?, for scope: AuthenticationScope
+    ) {
+        guard entries[scope]?.current == nil else { return }
+        adopt(session, for: scope)
+        entries[scope]?.counts.restore(session.nonce, used: count)
+        if let strongestHash {
+            let known = entries[scope]?.strongestHash
+            entries[scope]?.strongestHash = known.map { max($0, strongestHash) } ?? strongestHash
+        }
+    }
+
     /// Discards an origin's session, so that its next request waits for a challenge. The counts are kept.
     mutating func forget(_ scope: AuthenticationScope) {
         entries[scope]?.current = nil
@@ -69,14 +89,28 @@ struct DigestSession: Sendable, CustomStringConvertible, CustomDebugStringConver
 
     /// The client nonce of a `-sess` algorithm's session. All its requests use the same one, so that servers that recompute the key for
     /// each request get the same result as servers that keep it.
-    private let sessionClientNonce: String?
+    let sessionClientNonce: String?
+
+    /// The nonce that the key was derived from, for a `-sess` algorithm.
+    let firstNonce: QuotedText
 
     init(_ challenge: DigestChallenge, user: UserCredentials, clientNonce: String) {
         self.challenge = challenge
         nonce = challenge.nonce
+        firstNonce = challenge.nonce
         sessionClientNonce = challenge.algorithm.isSession ? clientNonce : nil
         sessionKey = DigestExchange.sessionKey(
             algorithm: challenge.algorithm, user: user, realm: challenge.realm, nonce: challenge.nonce, clientNonce: clientNonce)
+    }
+
+    /// Continues a preserved session.
+    init(_ challenge: DigestChallenge, user: UserCredentials, nonce: QuotedText, firstNonce: QuotedText, clientNonce: String?) {
+        self.challenge = challenge
+        self.nonce = nonce
+        self.firstNonce = firstNonce
+        sessionClientNonce = clientNonce
+        sessionKey = DigestExchange.sessionKey(
+            algorithm: challenge.algorithm, user: user, realm: challenge.realm, nonce: firstNonce, clientNonce: clientNonce ?? "")
     }
 
     /// Returns a use of the nonce.
@@ -118,6 +152,17 @@ struct NonceCounts: Sendable {
 
     /// The counts; the most recently used nonce is last.
     private var counts: [(nonce: QuotedText, count: UInt32)] = []
+
+    /// The number of uses of a nonce.
+    func count(of nonce: QuotedText) -> UInt32 { counts.last { $0.nonce == nonce }?.count ?? 0 }
+
+    /// Continues the count of a preserved nonce.
+    mutating func restore(_ nonce: QuotedText, used count: UInt32) {
+        let count = max(count, self.count(of: nonce))
+        counts.removeAll { $0.nonce == nonce }
+        if counts.count >= Self.limit { counts.removeFirst() }
+        counts.append((nonce, count))
+    }
 
     /// Counts another use: 1 for the first. Nil after 2^32 - 1 uses of a nonce, the maximum of eight hexadecimal digits.
     mutating func next(for nonce: QuotedText) -> UInt32? {

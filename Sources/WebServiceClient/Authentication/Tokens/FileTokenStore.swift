@@ -1,4 +1,3 @@
-import CSystemLibraries
 public import Foundation
 
 #if canImport(Darwin)
@@ -22,41 +21,30 @@ import Musl
 ///   read the new token instead of sending the old refresh token a second time. The system releases the lock of a process that ends.
 /// * The token isn't encrypted. Use the platform's keychain, with a ``TokenStore`` of your own, where there is one.
 public struct FileTokenStore: TokenStore {
-    private let path: String
+    private let file: PrivateFile
     private let clock = CallClock.current
 
     /// The time between two attempts to lock the file. The system has no way to wait for a lock without a thread.
     private static let lockInterval = Duration.milliseconds(25)
-    /// The most bytes that are read.
-    private static let sizeLimit: Int64 = 1 << 20
 
     /// Creates a store on a file, which needn't exist.
     public init(_ file: URL) {
-        path = file.path(percentEncoded: false)
+        self.file = PrivateFile(file)
     }
 
     /// Returns the token in the file; `nil` if the file doesn't exist.
     ///
     /// - Throws: ``TokenStoreError`` if the file can't be read, isn't a token's, or other users can access it.
     public func load() async throws -> BearerToken? {
-        let descriptor = openFile(path, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw fault("can't be read", errno)
+        let content: Data?
+        do {
+            content = try file.read()
+        } catch {
+            throw fault(error)
         }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = csl_file_status()
-        guard csl_status_of_file(descriptor, &status) == 0 else { throw fault("can't be read", errno) }
-        guard status.is_regular, status.size <= Self.sizeLimit else {
-            throw TokenStoreError(message: "\(name) isn't the file of a token: name another file.")
-        }
-        guard status.is_private else {
-            throw TokenStoreError(
-                message: "Other users can access the token in \(name): revoke it if they may have read it, and restrict the file by "
-                    + "chmod 600.")
-        }
-        guard let data = try? file.readToEnd() ?? Data(), let token = try? JSONDecoder().decode(BearerToken.self, from: data) else {
-            throw TokenStoreError(message: "\(name) has no readable token: remove the file, and sign in again.")
+        guard let content else { return nil }
+        guard let token = try? JSONDecoder().decode(BearerToken.self, from: content) else {
+            throw TokenStoreError(message: "\(file.name) has no readable token: remove the file, and sign in again.")
         }
         return token
     }
@@ -65,30 +53,18 @@ public struct FileTokenStore: TokenStore {
     ///
     /// - Throws: ``TokenStoreError`` if the file can't be written. Its previous content is kept.
     public func save(_ token: BearerToken?) async throws {
-        guard let token else {
-            guard unlink(path) == 0 || errno == ENOENT else { throw fault("can't be removed", errno) }
-            return
-        }
-        try createFolder()
-        let temporary = "\(path).\(UUID().uuidString)"
-        let descriptor = openFile(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw fault("can't be written", errno) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data: Data?
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = .sortedKeys
-            try file.write(contentsOf: encoder.encode(token))
-            // Without it, a file system may rename the file before it writes the content.
-            try file.synchronize()
-            try file.close()
+            data = try token.map { try encoder.encode($0) }
         } catch {
-            unlink(temporary)
-            throw TokenStoreError(message: "The token can't be written to \(name): is the disk full?")
+            throw TokenStoreError(message: "The token for \(file.name) can't be encoded: \(SecretMask.text("\(error)"))")
         }
-        guard rename(temporary, path) == 0 else {
-            let code = errno
-            unlink(temporary)
-            throw fault("can't be replaced", code)
+        do {
+            if let data { try file.replace(with: data) } else { try file.remove() }
+        } catch {
+            throw fault(error)
         }
     }
 
@@ -96,35 +72,37 @@ public struct FileTokenStore: TokenStore {
     ///
     /// - Throws: ``TokenStoreError`` if the lock file can't be created; `CancellationError`; the errors of the body.
     public func exclusively<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
-        try createFolder()
-        let descriptor = openFile(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        do {
+            try file.createFolder()
+        } catch {
+            throw fault(error)
+        }
+        let descriptor = openFile(file.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw fault("can't be locked", errno) }
         // Closing the file releases the lock.
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let lock = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw fault("can't be locked", errno) }
             try await clock.sleep(Self.lockInterval, unless: CallCancellation())
         }
-        defer { try? file.close() }
+        defer { try? lock.close() }
         return try await body()
     }
 
-    private var name: String { (path as NSString).lastPathComponent }
-
-    private func createFolder() throws {
-        let folder = (path as NSString).deletingLastPathComponent
-        guard !folder.isEmpty, access(folder, F_OK) != 0 else { return }
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw TokenStoreError(message: "The folder of \(name) can't be created: check its parent's permissions.")
+    private func fault(_ failure: PrivateFile.Failure) -> TokenStoreError {
+        switch failure.kind {
+        case .unfit: TokenStoreError(message: "\(file.name) isn't the file of a token: name another file.")
+        case .shared:
+            TokenStoreError(
+                message: "Other users can access the token in \(file.name): revoke it if they may have read it, and restrict the file by "
+                    + "chmod 600.")
+        case .system: TokenStoreError(message: "\(file.name) \(failure.reason)")
         }
     }
 
     private func fault(_ what: String, _ code: Int32) -> TokenStoreError {
         let reason = String(cString: strerror(code)).lowercased()
-        return TokenStoreError(message: "\(name) \(what) (\(reason)): check the permissions of the file and its folder.")
+        return TokenStoreError(message: "\(file.name) \(what) (\(reason)): check the permissions of the file and its folder.")
     }
 }
 
@@ -132,5 +110,5 @@ private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
 
 extension FileTokenStore: CustomStringConvertible {
     /// The file's name.
-    public var description: String { "token store in \(name)" }
+    public var description: String { "token store in \(file.name)" }
 }

@@ -35,10 +35,13 @@ struct CachePartitions: Sendable {
     var identity: (@Sendable (ServiceRequest, CallContext) async throws -> Identity)?
     /// The client's cookie jar: what it will add to a request, and a text that distinguishes the jar from others; `nil` without a jar.
     var cookies: (@Sendable (ServiceRequest) async -> (jar: String, field: String?))?
+    /// What distinguishes the client's environment and session from others; empty if nothing does.
+    var state = ""
 
     /// The partition of a call; `nil` if the provider can't identify the credentials that it will add.
     func partition(of request: ServiceRequest, _ context: CallContext) async -> Partition? {
         var parts = ownParts(request)
+        if !state.isEmpty, boundary.isService(request.origin, context) { parts.append("state:" + state) }
         var provided: Identity?
         if let identity, boundary.isService(request.origin, context) {
             // The provider's error ends the call where it is thrown for real.

@@ -83,7 +83,7 @@ final class RateLimiter: Sendable {
         /// The names of the limits that an origin has stated.
         var names: [Origin: Set<String>] = [:]
         var policies: [Origin: [String: RateLimitFields.Policy]] = [:]
-        /// The resource of endpoints at services that count several. Keys are bounded like gates.
+        /// The resource of endpoints at origins that count several. Keys are bounded like gates.
         var resources: [Place: String] = [:]
     }
 
@@ -125,7 +125,7 @@ final class RateLimiter: Sendable {
     func learnedGates(for origin: Origin, endpoint: String) -> [RateGate] {
         state.withLock { state in
             guard let names = state.names[origin] else { return [] }
-            let resource = state.resources[.endpoint(endpoint)]
+            let resource = state.resources[.service(origin, endpoint)]
             return names.sorted().compactMap { name in
                 // A limit of another resource doesn't concern the endpoint.
                 if let known = Self.resource(name), known != resource { return nil }
@@ -147,7 +147,7 @@ final class RateLimiter: Sendable {
         state.withLock { state in
             // A service doesn't have more policies than this.
             if fields.policies.count <= 32 { state.policies[origin] = fields.policies }
-            if let resource = fields.resource { state.resources[.endpoint(endpoint)] = resource }
+            if let resource = fields.resource { state.resources[.service(origin, endpoint)] = resource }
         }
         for remainder in fields.remainders.prefix(32) {
             let name = fields.resource.map { "\u{0}" + $0 } ?? remainder.name

@@ -106,16 +106,16 @@ struct Hedging: Interceptor {
         case .fixed(let delay):
             return try await race(request, context, after: delay, next).get()
         case .percentile(let percentile):
-            let key = context.identity.key
-            guard let delay = latencies.latency(of: key, percentile: percentile) else {
+            let (key, origin) = (context.identity.key, request.origin)
+            guard let delay = latencies.latency(of: key, at: origin, percentile: percentile) else {
                 let response = try await next(request, context)
-                if !Self.isFailure(response.status) { latencies.add(clock.now() - start, of: key) }
+                if !Self.isFailure(response.status) { latencies.add(clock.now() - start, of: key, at: origin) }
                 return response
             }
             let outcome = try await race(request, context, after: delay, next)
             // The time at which a first request is given up is less than it would have taken. It is counted, because the percentile would sink
             // further and further without the slow ones.
-            if !outcome.isFailure { latencies.add(clock.now() - start, of: key) }
+            if !outcome.isFailure { latencies.add(clock.now() - start, of: key, at: origin) }
             return try outcome.get()
         }
     }

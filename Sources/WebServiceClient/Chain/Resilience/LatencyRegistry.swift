@@ -5,13 +5,19 @@ final class LatencyRegistry: Sendable {
     /// The number of endpoints that are kept. One more empties the registry, since keys made at run time have no bound.
     static let limit = 1_000
 
-    private let histograms = Locked<[String: LatencyHistogram]>([:])
+    private struct Key: Hashable {
+        let endpoint: String
+        let origin: Origin?
+    }
+
+    private let histograms = Locked<[Key: LatencyHistogram]>([:])
 
     /// The number of endpoints that are kept.
     var count: Int { histograms.withLock { $0.count } }
 
-    /// Adds the time of a request of an endpoint.
-    func add(_ latency: Duration, of key: String) {
+    /// Adds the time of a request of an endpoint to an origin.
+    func add(_ latency: Duration, of endpoint: String, at origin: Origin?) {
+        let key = Key(endpoint: endpoint, origin: origin)
         histograms.withLock { histograms in
             if histograms[key] == nil, histograms.count >= Self.limit { histograms = [:] }
             histograms[key, default: LatencyHistogram()].add(latency)
@@ -19,8 +25,8 @@ final class LatencyRegistry: Sendable {
     }
 
     /// Returns the time within which a share of an endpoint's requests were answered; `nil` if there are too few.
-    func latency(of key: String, percentile: Double) -> Duration? {
-        histograms.withLock { $0[key]?.latency(percentile: percentile) }
+    func latency(of endpoint: String, at origin: Origin?, percentile: Double) -> Duration? {
+        histograms.withLock { $0[Key(endpoint: endpoint, origin: origin)]?.latency(percentile: percentile) }
     }
 }
 

@@ -1,4 +1,4 @@
-/// The repeats that a client may send: a fleet whose calls all fail must not double or triple its load.
+/// The repeats that a client may send to a service: a fleet whose calls all fail must not double or triple its load.
 ///
 /// The budget has a number of units. A repeat takes some, a success returns some; while too few are left, failures are delivered at once
 /// and reported to the diagnostics. The defaults are those of AWS's SDKs: a client without successes sends at most 100 repeats, 50 after
@@ -43,7 +43,26 @@ public struct RetryBudget: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The units that a client has taken from its budget. It outlives changes of the configuration.
+/// The accounts of a client, one for each service: a service that fails must not use up the repeats of another environment's.
+final class RetryAccounts: Sendable {
+    /// The number of services that are kept. One more forgets all of them.
+    static let limit = 64
+
+    private let accounts = Locked<[ServicePlace: RetryAccount]>([:])
+
+    /// The account of a service.
+    func account(for place: ServicePlace) -> RetryAccount {
+        accounts.withLock { accounts in
+            if let known = accounts[place] { return known }
+            if accounts.count >= Self.limit { accounts = [:] }
+            let made = RetryAccount()
+            accounts[place] = made
+            return made
+        }
+    }
+}
+
+/// The units that a client has taken from its budget for a service. It outlives changes of the configuration.
 final class RetryAccount: Sendable {
     private let taken = Locked(0)
 

@@ -258,17 +258,18 @@ import WebServiceTesting
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `the percentile is measured for each endpoint, from fifty responses on`() throws {
         let (time, latencies) = (SimulatedTime(), LatencyRegistry())
+        let origin = Origin(try #require(URL(string: "https://api.test/x")))
         let policy = HedgingPolicy.afterPercentile(0.9)
         for number in 1...LatencyHistogram.minimum {
             let delay: Duration = number % 10 == 0 ? .seconds(8) : .milliseconds(100)
             #expect(try run(policy: policy, time: time, latencies: latencies, .status(200, after: delay)).course == ["1 sent"])
         }
-        let delay = try #require(latencies.latency(of: "call()", percentile: 0.9))
+        let delay = try #require(latencies.latency(of: "call()", at: origin, percentile: 0.9))
         #expect(delay >= .milliseconds(100) && delay < .milliseconds(120))
         let hedged = try run(policy: policy, time: time, latencies: latencies, .never, .status(200, after: .milliseconds(10)))
         #expect(hedged.status == 200 && hedged.elapsed == delay + .milliseconds(10))
         // Another endpoint has none yet.
-        #expect(latencies.latency(of: "other()", percentile: 0.9) == nil)
+        #expect(latencies.latency(of: "other()", at: origin, percentile: 0.9) == nil)
         // The times of given-up requests keep the percentile where it is.
         for number in 1...200 {
             let run = try run(
@@ -276,7 +277,7 @@ import WebServiceTesting
                 .status(200, after: .milliseconds(100)))
             #expect(run.status == 200)
         }
-        let later = try #require(latencies.latency(of: "call()", percentile: 0.9))
+        let later = try #require(latencies.latency(of: "call()", at: origin, percentile: 0.9))
         #expect(later >= .milliseconds(100) && later < .milliseconds(500))
     }
 
@@ -461,7 +462,7 @@ import WebServiceTesting
         #expect(histogram.latency(percentile: 0.5) == .milliseconds(1))
         #expect(histogram.latency(percentile: 0.99) == LatencyHistogram.bound(of: 72))
         let registry = LatencyRegistry()
-        for number in 0..<3 * LatencyRegistry.limit { registry.add(.seconds(1), of: "\(number)") }
+        for number in 0..<3 * LatencyRegistry.limit { registry.add(.seconds(1), of: "\(number)", at: nil) }
         #expect(registry.count <= LatencyRegistry.limit)
     }
 }

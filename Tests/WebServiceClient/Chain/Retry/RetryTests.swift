@@ -203,7 +203,7 @@ import WebServiceTesting
         task.cancel()
         await #expect(throws: CancellationError.self) { try await watched { try await task.value } }
         #expect(stub.requests.count == 1)
-        #expect(client.runtime.retryAccount.balance == 0)
+        #expect(client.runtime.retryAccounts.account(for: client.state.place).balance == 0)
     }
 
     @Test func `Cancelling the call ends the wait with the reason, and returns the budget`() async throws {

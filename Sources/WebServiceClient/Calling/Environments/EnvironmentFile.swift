@@ -1,0 +1,202 @@
+public import Foundation
+
+extension ServiceEnvironments {
+    /// Reads environments from a JSON file or a property list (XML or binary).
+    ///
+    ///     {
+    ///       "Initial": "staging",
+    ///       "Environments": [
+    ///         { "Name": "production", "BaseURL": "https://api.example.com/v1" },
+    ///         { "Name": "staging", "BaseURL": "https://staging.example.com/v1", "Headers": { "X-Debug": "1" },
+    ///           "BaseURLs": { "Accounts": "https://accounts.staging.example.com" },
+    ///           "AllowedOrigins": ["https://eu.staging.example.com"], "Timeouts": { "Total": 30 }, "Values": { "clientID": "7" } }
+    ///       ]
+    ///     }
+    ///
+    /// `Timeouts` has the seconds of `FirstByte`, `Idle`, `Connect` and `Total`. Only `Name`, and one of `BaseURL` and `BaseURLs`, are
+    /// required. Credentials don't belong into the file: `configure` sets the authentication provider of each environment.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - choice: Where the name of the current environment is kept; it takes precedence over `Initial`. Default: nowhere.
+    ///   - configure: Changes a client's settings in an environment. It is called for each client and each change of its settings, so it
+    ///     returns the same providers, jars and caches each time.
+    /// - Throws: ``ServiceEnvironmentError`` with every fault of the file.
+    public convenience init(
+        contentsOf file: URL, choice: EnvironmentChoice? = nil,
+        configure: (@Sendable (ServiceEnvironment, inout WebServiceClient.Configuration) -> Void)? = nil
+    ) throws(ServiceEnvironmentError) {
+        let name = file.lastPathComponent
+        let data: Data
+        do {
+            data = try Data(contentsOf: file)
+        } catch {
+            throw .invalid(["it can't be read: check that it exists, and its permissions"], file: name)
+        }
+        let content = try EnvironmentFile(data, name: name)
+        do {
+            try self.init(
+                content.environments.map { environment in
+                    guard let configure else { return environment }
+                    var environment = environment
+                    let plain = environment
+                    environment.configure = { configure(plain, &$0) }
+                    return environment
+                }, initial: content.initial, choice: choice)
+        } catch {
+            throw error.inFile(name)
+        }
+    }
+}
+
+/// The content of a file of environments.
+struct EnvironmentFile {
+    private(set) var initial: String?
+    private(set) var environments: [ServiceEnvironment] = []
+    private var faults: [String] = []
+
+    /// Reads a file's content.
+    ///
+    /// - Throws: ``ServiceEnvironmentError`` with every fault.
+    init(_ data: Data, name: String) throws(ServiceEnvironmentError) {
+        let value: EnvironmentValue
+        do {
+            value = try EnvironmentValue.reading(data)
+        } catch {
+            throw .invalid(["it is neither JSON nor a property list: \(DecodingErrorText.text(of: error))"], file: name)
+        }
+        guard case .record(let root) = value else { throw .invalid(["it has no dictionary at its root"], file: name) }
+        check(root, known: ["Environments", "Initial"], "the file")
+        initial = text("Initial", of: root, "the file")
+        if case .list(let list)? = root["Environments"] {
+            for (position, item) in list.enumerated() { read(item, position) }
+        } else {
+            faults.append("\"Environments\" is missing, or isn't an array: give it dictionaries with Name and BaseURL")
+        }
+        guard faults.isEmpty else { throw .invalid(faults, file: name) }
+    }
+
+    private mutating func read(_ item: EnvironmentValue, _ position: Int) {
+        guard case .record(let record) = item else {
+            faults.append("environment \(position) isn't a dictionary")
+            return
+        }
+        guard let name = text("Name", of: record, "environment \(position)") else {
+            if record["Name"] == nil { faults.append("environment \(position): \"Name\" is missing") }
+            return
+        }
+        let place = "environment \(position) \"\(name)\""
+        check(record, known: ["Name", "BaseURL", "BaseURLs", "AllowedOrigins", "Headers", "Timeouts", "Values"], place)
+        var environment = ServiceEnvironment(name, serviceRoot: text("BaseURL", of: record, place) ?? "")
+        environment.serviceRoots = texts("BaseURLs", of: record, place)
+        environment.values = texts("Values", of: record, place)
+        for (name, value) in texts("Headers", of: record, place).sorted(by: { $0.key < $1.key }) {
+            environment.headers.append(HTTPFields.Name(name), value)
+        }
+        switch record["AllowedOrigins"] {
+        case nil: break
+        case .list(let list)?:
+            environment.allowedOrigins = list.compactMap(\.text)
+            if environment.allowedOrigins.count < list.count { faults.append("\(place): an entry of \"AllowedOrigins\" isn't a string") }
+        default: faults.append("\(place): \"AllowedOrigins\" isn't an array")
+        }
+        readTimeouts(record["Timeouts"], into: &environment.timeouts, place)
+        environments.append(environment)
+    }
+
+    private mutating func readTimeouts(_ value: EnvironmentValue?, into timeouts: inout ServiceTimeouts, _ place: String) {
+        guard let value else { return }
+        guard case .record(let record) = value else {
+            faults.append("\(place): \"Timeouts\" isn't a dictionary")
+            return
+        }
+        check(record, known: ["FirstByte", "Idle", "Connect", "Total"], "\(place), Timeouts")
+        for (key, path) in [
+            ("FirstByte", \ServiceTimeouts.firstByte), ("Idle", \.idle), ("Connect", \.connect), ("Total", \.total),
+        ] as [(String, WritableKeyPath<ServiceTimeouts, Duration?>)] {
+            guard let value = record[key] else { continue }
+            // More seconds than a century would overflow.
+            if case .number(let seconds) = value, seconds > 0, seconds <= 3_000_000_000 {
+                timeouts[keyPath: path] = .seconds(seconds)
+            } else {
+                faults.append("\(place): the deadline \"\(key)\" isn't a positive number of seconds")
+            }
+        }
+    }
+
+    private mutating func check(_ record: [String: EnvironmentValue], known: [String], _ place: String) {
+        for key in record.keys.sorted() where !known.contains(key) {
+            let nearest =
+                NearestName.of(key, among: known).map { "did you mean \"\($0)\"?" } ?? "the known keys are \(known.joined(separator: ", "))"
+            faults.append("\(place): the key \"\(key)\" is unknown; \(nearest)")
+        }
+    }
+
+    private mutating func text(_ key: String, of record: [String: EnvironmentValue], _ place: String) -> String? {
+        guard let value = record[key] else { return nil }
+        if let text = value.text { return text }
+        faults.append("\(place): \"\(key)\" isn't a string")
+        return nil
+    }
+
+    private mutating func texts(_ key: String, of record: [String: EnvironmentValue], _ place: String) -> [String: String] {
+        guard let value = record[key] else { return [:] }
+        guard case .record(let found) = value else {
+            faults.append("\(place): \"\(key)\" isn't a dictionary")
+            return [:]
+        }
+        var texts: [String: String] = [:]
+        for (name, value) in found.sorted(by: { $0.key < $1.key }) {
+            if let text = value.text { texts[name] = text } else { faults.append("\(place): \"\(name)\" in \"\(key)\" isn't a string") }
+        }
+        return texts
+    }
+}
+
+extension ServiceEnvironmentError {
+    /// The same error, which names the file.
+    fileprivate func inFile(_ name: String) -> ServiceEnvironmentError {
+        guard kind == .invalid else { return ServiceEnvironmentError(kind, "\(name): \(description)") }
+        let lines = description.split(separator: "\n").dropFirst().map { $0.drop { $0 == " " || $0 == "-" } }
+        return .invalid(lines.map(String.init), file: name)
+    }
+}
+
+/// A value in a file of environments.
+private enum EnvironmentValue: Decodable {
+    case text(String)
+    case number(Double)
+    case list([EnvironmentValue])
+    case record([String: EnvironmentValue])
+    case other
+
+    static func reading(_ data: Data) throws -> Self {
+        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        if first == UInt8(ascii: "<") || data.starts(with: Array("bplist".utf8)) {
+            try PropertyListBounds.check(data)
+            return try PropertyListDecoder().decode(Self.self, from: data)
+        }
+        return try JSONReader().decode(Self.self, from: data)
+    }
+
+    init(from decoder: any Decoder) throws {
+        if let fields = try? decoder.container(keyedBy: WireKey.self) {
+            var record: [String: EnvironmentValue] = [:]
+            for key in fields.allKeys { record[key.stringValue] = try fields.decode(Self.self, forKey: key) }
+            self = .record(record)
+        } else if var elements = try? decoder.unkeyedContainer() {
+            var list: [EnvironmentValue] = []
+            while !elements.isAtEnd { list.append(try elements.decode(Self.self)) }
+            self = .list(list)
+        } else {
+            let container = try decoder.singleValueContainer()
+            self =
+                (try? container.decode(String.self)).map { .text($0) } ?? (try? container.decode(Double.self)).map { .number($0) } ?? .other
+        }
+    }
+
+    /// The text; `nil` if the value isn't a text.
+    var text: String? {
+        if case .text(let text) = self { text } else { nil }
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+
+/// The headers and query items that a client keeps and adds to the requests of its service: ``WebServiceClient/WebServiceClient/session``.
+///
+/// The value can be compared, stored and encoded. Encoding includes the secrets; ``withoutSecrets`` has none.
+public struct SessionState: Sendable, Hashable {
+    /// An item of the query.
+    public struct QueryItem: Sendable, Hashable, Codable {
+        /// The name, unencoded.
+        public var name: String
+        /// The value, unencoded; with `nil`, the name is sent alone.
+        public var value: String?
+
+        /// Creates an item.
+        public init(_ name: String, _ value: String?) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The header fields. They take precedence over those of the client; those of the class, the endpoint and the call take precedence over
+    /// them. Values have no placeholders.
+    public var headers: HTTPFields = [:]
+    /// The query items, in their order. Items of the same name that the request has already take precedence.
+    public var query: [QueryItem] = []
+    /// The names of header fields that are credentials, although their names don't say so. Names such as `Authorization` or `X-Token` always
+    /// count.
+    public var secretHeaders: Set<HTTPFields.Name> = []
+    /// The names of query items that are credentials, although their names don't say so. Names such as `access_token` always count.
+    public var secretQuery: Set<String> = []
+
+    /// Creates a session without items.
+    public init() {}
+
+    /// Whether there are no items.
+    public var isEmpty: Bool { headers.isEmpty && query.isEmpty }
+
+    /// The value of the first query item of a name. Setting replaces all items of the name; `nil` removes them.
+    public subscript(query name: String) -> String? {
+        get { query.first { $0.name == name }?.value }
+        set {
+            let place = query.firstIndex { $0.name == name } ?? query.endIndex
+            query.removeAll { $0.name == name }
+            if let newValue { query.insert(QueryItem(name, newValue), at: min(place, query.endIndex)) }
+        }
+    }
+
+    /// Whether a header field is a credential.
+    public func isSecret(header name: HTTPFields.Name) -> Bool { secretHeaders.contains(name) || SecretMask.namesSecret(name) }
+
+    /// Whether a query item is a credential.
+    public func isSecret(query name: String) -> Bool { secretQuery.contains(name) || SecretMask.hidesParameter(named: name) }
+
+    /// The session without its secret headers and query items.
+    public var withoutSecrets: SessionState {
+        var state = self
+        state.headers = HTTPFields(headers.filter { !isSecret(header: $0.name) })
+        state.query.removeAll { isSecret(query: $0.name) }
+        state.secretHeaders = []
+        state.secretQuery = []
+        return state
+    }
+
+    /// Whether it has secret headers or query items.
+    var hasSecrets: Bool { headers.contains { isSecret(header: $0.name) } || query.contains { isSecret(query: $0.name) } }
+
+    /// Fields that belong to one message, so that a session can't have them (RFC 9110 §5.1, §7.6.1, RFC 9112 §6).
+    private static let ofMessages: Set<String> = [
+        "connection", "content-encoding", "content-length", "content-range", "content-type", "expect", "host", "keep-alive",
+        "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// What is wrong with the first unusable item; `nil` if all can be sent.
+    var problem: String? {
+        for field in headers {
+            guard field.isValid else {
+                return "the header \"\(field.name)\" has a bad name or value: use token characters in names and no controls in values"
+            }
+            if URLEncoding.headerFault(in: field.value) != nil || field.value.first == " " || field.value.last == " " {
+                return "the value of the header \"\(field.name)\" has characters that a header can't carry: encode it"
+            }
+            guard !Self.ofMessages.contains(field.name.canonicalName) else {
+                return "the header \"\(field.name)\" belongs to single messages: set it on the endpoint or the call"
+            }
+        }
+        return query.contains { $0.name.isEmpty } ? "a query item has no name: give it one" : nil
+    }
+
+    /// The items as the chain needs them.
+    var items: SessionItems {
+        var items = SessionItems()
+        items.headers = headers
+        items.query = query.map { item in
+            let name = URLEncoding.queryName(item.name)
+            return (item.name, item.value.map { name + "=" + URLEncoding.queryValue($0) } ?? name)
+        }
+        items.secretTexts = query.filter { isSecret(query: $0.name) }.compactMap(\.value)
+        // The URL, and Vary, distinguish responses too, unless an endpoint has its own cache identifier.
+        var identity = headers.filter { isSecret(header: $0.name) }.map { "\($0.name.canonicalName): \($0.value)" }
+        identity += items.query.map { "?" + $0.pair }
+        if !identity.isEmpty { items.identity = SHA256.hexadecimal(of: identity.joined(separator: "\n")) }
+        return items
+    }
+}
+
+extension SessionState: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case headers, query
+    }
+
+    private struct Item: Codable {
+        var name: String
+        var value: String?
+        var isSecret: Bool?
+    }
+
+    /// Reads a session.
+    ///
+    /// - Throws: `DecodingError`, also if an item can't be sent.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        for item in try container.decodeIfPresent([Item].self, forKey: .headers) ?? [] {
+            let name = HTTPFields.Name(item.name)
+            headers.append(name, item.value ?? "")
+            if item.isSecret == true { secretHeaders.insert(name) }
+        }
+        for item in try container.decodeIfPresent([Item].self, forKey: .query) ?? [] {
+            query.append(QueryItem(item.name, item.value))
+            if item.isSecret == true { secretQuery.insert(item.name) }
+        }
+        if let problem {
+            throw DecodingError.dataCorruptedError(forKey: .headers, in: container, debugDescription: problem)
+        }
+    }
+
+    /// Writes the session with its secrets.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(
+            headers.map { Item(name: $0.name.rawName, value: $0.value, isSecret: secretHeaders.contains($0.name) ? true : nil) },
+            forKey: .headers)
+        try container.encode(
+            query.map { Item(name: $0.name, value: $0.value, isSecret: secretQuery.contains($0.name) ? true : nil) }, forKey: .query)
+    }
+}
+
+extension SessionState: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The items, with secrets masked.
+    public var description: String { MaskedMirror.text(of: customMirror, type: "SessionState") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The parts of ``description``: a dump shows no secrets.
+    public var customMirror: Mirror {
+        let rules = HeaderRules(secret: secretHeaders)
+        return Mirror(
+            self,
+            children: [
+                "headers": headers.map { "\($0.name): \(SecretMask.text(of: $0, rules: rules))" },
+                "query": query.map { item in
+                    item.name + (item.value.map { "=" + (isSecret(query: item.name) ? SecretMask.mask : SecretMask.text($0)) } ?? "")
+                },
+            ])
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// The headers and query items of a client's session, prepared for its calls.
+///
+/// The headers of a call's first request are bound with those of client and class, by their precedence. The query items are added inside
+/// redirects, because only there is it certain that a request goes to the service.
+struct SessionItems: Sendable {
+    var headers: HTTPFields = [:]
+    /// The query items: the name, and the encoded pair.
+    var query: [(name: String, pair: String)] = []
+    /// The values that texts mask.
+    var secretTexts: [String] = []
+    /// A digest of what distinguishes the session's responses from those of other sessions; empty if nothing does.
+    var identity = ""
+
+    var isEmpty: Bool { headers.isEmpty && query.isEmpty }
+
+    /// Returns the request with the query items that its URL doesn't have.
+    func addingQuery(to request: ServiceRequest) -> ServiceRequest {
+        guard !query.isEmpty else { return request }
+        let url = request.url.absoluteString
+        let text = url.prefix { $0 != "#" }
+        let old = text.firstIndex(of: "?").map { text[text.index(after: $0)...] } ?? ""
+        var names: Set<String> = []
+        for pair in old.split(separator: "&") {
+            let name = String(pair.prefix { $0 != "=" }).replacing("+", with: " ")
+            names.insert(URLEncoding.decode(name) ?? name)
+        }
+        let pairs = query.filter { !names.contains($0.name) }.map(\.pair).joined(separator: "&")
+        guard !pairs.isEmpty, let joined = URLText.joinedQueries(String(old), pairs),
+            let extended = URL(string: text.prefix { $0 != "?" } + "?" + joined)
+        else { return request }
+        var request = request
+        request.url = extended
+        if !secretTexts.isEmpty { request.secrets = RequestSecrets.adding(secretTexts, to: request.secrets) }
+        return request
+    }
+
+    /// Returns the request of a redirect with the headers that it doesn't have, as after a redirect that left the service for a while.
+    func addingHeaders(to request: ServiceRequest) -> ServiceRequest {
+        var request = request
+        for field in headers where !request.headers.contains(field.name) { request.headers.append(field.name, field.value) }
+        return request
+    }
+}
+
+/// The service that a client calls: what its state belongs to.
+struct ServicePlace: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the environment; `nil` without environments.
+    var environment: String?
+    /// The origin of the service root; `nil` without a root, and if its host is an argument.
+    var origin: Origin?
+
+    var description: String {
+        (origin?.description ?? "a service without a fixed origin") + (environment.map { " in the environment \"\($0)\"" } ?? "")
+    }
+}
+
+/// The stage of the chain that adds the session's query items, and after redirects its headers, to requests of the service.
+struct SessionStage: Interceptor {
+    let items: SessionItems
+    let boundary: OriginBoundary
+
+    func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        guard boundary.isService(request.origin, context) else { return try await next(request, context) }
+        let prepared = items.addingQuery(to: context.hop > 0 ? items.addingHeaders(to: request) : request)
+        guard prepared.url != request.url else { return try await next(prepared, context) }
+        // As with credentials in a URL: what follows the response, such as a relative link, begins without them.
+        var context = context
+        if context.shownURL == nil, !items.secretTexts.isEmpty { context.shownURL = request.url }
+        return try await next(prepared, context)
+    }
+}
