@@ -38,6 +38,51 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
         try await ResumableDownload(captured(call), to: destination, options, progress: progress).run()
     }
 
+    /// Uploads a file in pieces, and continues an interrupted upload of it.
+    ///
+    ///     let video = try await drive.transfers.upload(file, by: .google, options: UploadOptions(sessionFile: kept)) {
+    ///         try await $0.create(metadata)
+    ///     }
+    ///     print(video.value.id)
+    ///
+    /// The closure's call creates the session on the server; the pieces go to the URL in its answer. After an interruption the upload asks
+    /// the server how much it has, and sends the rest. With ``UploadOptions/sessionFile`` or ``UploadOptions/session`` it continues after a
+    /// new start of the program; then the closure's call isn't sent, unless the session has ended.
+    ///
+    /// Pieces carry the client's credentials if the session is on the service's origin, or on one of
+    /// ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``; OneDrive's never do.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - rules: The service's protocol.
+    ///   - options: How the upload continues.
+    ///   - progress: Called with the number of bytes sent, in order. It never decreases.
+    ///   - isolation: The caller's isolation, which the closure shares.
+    ///   - call: Calls the method of the client that creates the session.
+    /// - Returns: The answer to the last piece, decoded as the method's value; its ``ServiceResponse/url`` is the session's.
+    /// - Throws: ``ServiceError`` for a failed request; ``TransferError``; `CancellationError`.
+    public func upload<Value: Decodable>(
+        _ file: URL, by rules: UploadProtocol, options: UploadOptions = UploadOptions(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ call: (Client) async throws -> Value
+    ) async throws -> ServiceResponse<Value> {
+        let creation = try await captured(call)
+        let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
+        return try await end.response(Value.self, of: creation)
+    }
+
+    /// Uploads a file in pieces by a method without a value, as tus creates uploads. See ``upload(_:by:options:progress:isolation:_:)``.
+    @discardableResult
+    public func upload(
+        _ file: URL, by rules: UploadProtocol, options: UploadOptions = UploadOptions(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ call: (Client) async throws -> Void
+    ) async throws -> ServiceResponse<NoContent> {
+        let creation = try await captured(call)
+        let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
+        return try await end.response(NoContent.self, of: creation)
+    }
+
     func captured<Result>(
         isolation: isolated (any Actor)? = #isolation, _ call: (Client) async throws -> Result
     ) async throws -> CapturedCall {
@@ -63,5 +108,22 @@ extension ServiceCall {
         to destination: URL, options: DownloadOptions = DownloadOptions(), progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> DownloadedFile {
         try await ResumableDownload(CapturedCall(self), to: destination, options, progress: progress).run()
+    }
+}
+
+extension ServiceCall {
+    /// Uploads a file in pieces; the call creates the session. See ``Transfers/upload(_:by:options:progress:isolation:_:)``.
+    ///
+    ///     try await client.http.post("/files").upload(video, by: .tus)
+    ///
+    /// - Throws: ``ServiceError`` for a failed request; ``TransferError``; `CancellationError`.
+    @discardableResult
+    public func upload<Value: Decodable>(
+        _ file: URL, by rules: UploadProtocol, options: UploadOptions = UploadOptions(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil, as type: Value.Type = NoContent.self
+    ) async throws -> ServiceResponse<Value> {
+        let creation = try CapturedCall(self)
+        let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
+        return try await end.response(type, of: creation)
     }
 }
