@@ -117,7 +117,8 @@ struct DownloadRecord: Hashable, Sendable, Codable {
         guard length != nil, validator != nil else { return }
         while pieces.filter({ !$0.isComplete }).count < min(segments, Self.mostSegments) {
             let largest = pieces.indices.max { pieces[$0].missing ?? 0 < pieces[$1].missing ?? 0 }
-            guard let largest, let end = pieces[largest].end, let missing = pieces[largest].missing, missing >= 2 * Self.smallestPiece else {
+            guard let largest, let end = pieces[largest].end, let missing = pieces[largest].missing, missing >= 2 * Self.smallestPiece
+            else {
                 return
             }
             let middle = pieces[largest].position + missing / 2

@@ -88,7 +88,8 @@ final class PartialFile: Sendable {
                 if code == EINTR { continue }
                 close(descriptor)
                 guard code == EWOULDBLOCK else { throw storage("The partial file of \(place.name) can't be locked", code) }
-                throw TransferError(.locked, "Another transfer, maybe of another process, downloads \(place.name): wait for it, or cancel it.")
+                throw TransferError(
+                    .locked, "Another transfer, maybe of another process, downloads \(place.name): wait for it, or cancel it.")
             }
             var own = csl_file_status()
             var named = csl_file_status()
@@ -223,7 +224,8 @@ final class PartialFile: Sendable {
         try update { record in
             // Another version may have begun meanwhile.
             guard record.validator == before.validator else { return }
-            for (index, piece) in before.pieces.enumerated() where index < record.pieces.count && record.pieces[index].start == piece.start {
+            for (index, piece) in before.pieces.enumerated() where index < record.pieces.count && record.pieces[index].start == piece.start
+            {
                 record.pieces[index].synced = min(piece.done, record.pieces[index].done)
             }
         }

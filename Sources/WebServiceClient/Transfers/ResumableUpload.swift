@@ -69,7 +69,8 @@ struct ResumableUpload: Sendable {
             }
         }
         throw TransferError(
-            .invalidAnswer, "\(Self.mostSessions) upload sessions ended before \(source.file.lastPathComponent) was complete: check the server.")
+            .invalidAnswer,
+            "\(Self.mostSessions) upload sessions ended before \(source.file.lastPathComponent) was complete: check the server.")
     }
 
     // MARK: Sessions

@@ -9,9 +9,10 @@ import Testing
 @Suite struct DownloadRulesTests {
     // MARK: Fields
 
-    @Test(arguments: [
-        ("bytes 0-9/10", 0, 9, 10), ("bytes 5-9/*", 5, 9, nil), ("BYTES 0-0/1", 0, 0, 1), (" bytes  3-4/7 ", 3, 4, 7),
-    ] as [(String, Int64, Int64, Int64?)])
+    @Test(
+        arguments: [
+            ("bytes 0-9/10", 0, 9, 10), ("bytes 5-9/*", 5, 9, nil), ("BYTES 0-0/1", 0, 0, 1), (" bytes  3-4/7 ", 3, 4, 7),
+        ] as [(String, Int64, Int64, Int64?)])
     func `a Content-Range`(text: String, first: Int64, last: Int64, total: Int64?) {
         #expect(ContentRange(text) == ContentRange(first...last, of: total))
     }
@@ -77,14 +78,15 @@ import Testing
         #expect(verdict(206, ["Content-Range": "bytes 30-99/100"]) == .part(from: 30, upTo: 100, total: 100))
     }
 
-    @Test(arguments: [
-        ["Content-Range": "bytes 41-99/100"], ["Content-Range": "bytes 0-39/100"], ["Content-Range": "bytes 40-99/101"],
-        ["Content-Range": "bytes 40-99/100", "ETag": "\"2\""], ["Content-Range": "bytes 40-99/100", "ETag": "W/\"1\""],
-        ["Content-Range": "items 40-99/100"], [:], ["Content-Range": "bytes */100"],
-        ["Content-Type": "multipart/byteranges; boundary=x"],
-        ["Content-Range": "bytes 40-99/100", "Content-Type": "Multipart/ByteRanges; boundary=x"],
-        ["Content-Range": "bytes 40-99/100", "Content-Encoding": "gzip"],
-    ] as [HTTPFields])
+    @Test(
+        arguments: [
+            ["Content-Range": "bytes 41-99/100"], ["Content-Range": "bytes 0-39/100"], ["Content-Range": "bytes 40-99/101"],
+            ["Content-Range": "bytes 40-99/100", "ETag": "\"2\""], ["Content-Range": "bytes 40-99/100", "ETag": "W/\"1\""],
+            ["Content-Range": "items 40-99/100"], [:], ["Content-Range": "bytes */100"],
+            ["Content-Type": "multipart/byteranges; boundary=x"],
+            ["Content-Range": "bytes 40-99/100", "Content-Type": "Multipart/ByteRanges; boundary=x"],
+            ["Content-Range": "bytes 40-99/100", "Content-Encoding": "gzip"],
+        ] as [HTTPFields])
     func `a part that can't be combined`(headers: HTTPFields) {
         #expect(restart(verdict(206, headers)) != nil)
     }
