@@ -159,7 +159,10 @@ struct Dispatcher: Sendable {
             outside: bound.isForeign ? bound.request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil, success: endpoint.success,
             identifier: attributes.isEmpty ? bound.identifier : try identifier(bound, attributes), isStream: bound.isStream,
             bodyLimit: endpoint.bodyLimit, progress: run?.progress)
-        if DryRun.current?.catches(state.client) == true { return (record, nil) }
+        if let dryRun = DryRun.current, dryRun.catches(state.client) {
+            try dryRun.take(CapturedCall(dispatcher: self, bound: bound, attributes: attributes))
+            return (record, nil)
+        }
         do {
             let place = try state.runtime.calls.begin(record, started: started)
             run?.attach(record)
@@ -169,7 +172,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    private func end(_ record: CallRecord, _ place: LiveCalls.Place?) {
+    func end(_ record: CallRecord, _ place: LiveCalls.Place?) {
         if let place { state.runtime.calls.end(place) }
     }
 
@@ -186,7 +189,7 @@ struct Dispatcher: Sendable {
 
     /// Sends a request through the chain.
     @inline(__always)
-    private func send(_ bound: BoundRequest, _ record: CallRecord) async throws -> Exchange {
+    func send(_ bound: BoundRequest, _ record: CallRecord) async throws -> Exchange {
         var request = bound.request
         if let timeout = options.timeout { request.timeouts.total = timeout }
         if let total = request.timeouts.total { request.end = started.advanced(by: total) }
@@ -220,7 +223,7 @@ struct Dispatcher: Sendable {
     }
 
     /// The attributes of the endpoint, overridden by those of the call.
-    private var attributes: EndpointAttributes {
+    var attributes: EndpointAttributes {
         let own = endpoint.settings.attributes
         guard let added = CallAttributes.current?.attributes(for: state.client) else { return own }
         return own.overlaid(by: added)
@@ -277,7 +280,7 @@ struct Dispatcher: Sendable {
     }
 
     /// Wraps any error in a ``ServiceError`` of this call. Cancellation and dry runs pass unchanged.
-    private func wrap(
+    func wrap(
         _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallRecord.Answer? = nil,
         askedWait: Duration? = nil, secrets: RequestSecrets? = nil, isByProvider: Bool = false
     ) -> any Error {

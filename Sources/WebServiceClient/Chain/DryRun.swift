@@ -8,9 +8,12 @@ final class DryRun: Sendable {
     /// The client whose calls are captured.
     private let client: ObjectIdentifier
     private let caught = Locked<ServiceRequest?>(nil)
+    /// Receives the first call before its chain runs; `nil` for a dry run of the chain. A transfer makes the call's requests itself.
+    private let capture: (@Sendable (any Sendable) -> Void)?
 
-    init(client: AnyObject) {
+    init(client: AnyObject, capture: (@Sendable (any Sendable) -> Void)? = nil) {
         self.client = ObjectIdentifier(client)
+        self.capture = capture
     }
 
     /// The request of the first call, even if the closure discards the call's error.
@@ -21,6 +24,13 @@ final class DryRun: Sendable {
 
     func catches(_ client: ObjectIdentifier) -> Bool {
         self.client == client
+    }
+
+    /// Hands a bound call to whoever captures calls, and ends it; without one, the call goes on.
+    func take(_ call: @autoclosure () -> any Sendable) throws(Stop) {
+        guard let capture else { return }
+        capture(call())
+        throw Stop()
     }
 
     func stop(at request: ServiceRequest) -> Stop {
