@@ -199,7 +199,7 @@ private struct ReceivedBody {
         guard kind == PlainTextSerializer.self || kind == RawDataSerializer.self else {
             do {
                 return try decode(type, with: delegate)
-            } catch where kind == XMLSerializer.self && Swift.type(of: fallback) != kind && isNoXML(error) {
+            } catch  where kind == XMLSerializer.self && Swift.type(of: fallback) != kind && isNoXML(error) {
                 throw mismatch(expected: fallback, cause: error)
             }
         }

@@ -151,7 +151,9 @@ extension JSONValue: Codable, JSONReadable {
         } else {
             let double = try value.decode(Double.self)
             // A Decimal has more digits, but Foundation's decoders may give it for numbers that it can't represent.
-            let decimal = (try? value.decode(Decimal.self)).flatMap { NSDecimalNumber(decimal: $0).doubleValue == double ? Number($0) : nil }
+            let decimal = (try? value.decode(Decimal.self)).flatMap {
+                NSDecimalNumber(decimal: $0).doubleValue == double ? Number($0) : nil
+            }
             guard let number = decimal ?? Number(double) else {
                 throw DecodingError.dataCorruptedError(in: value, debugDescription: "\(double) isn't a number in JSON.")
             }

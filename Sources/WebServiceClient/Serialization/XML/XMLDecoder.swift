@@ -72,7 +72,8 @@ public struct XMLDecoder: Sendable {
                 type,
                 DecodingError.Context(
                     codingPath: [],
-                    debugDescription: "The root element “\(name)” is needed, and “\(SerializationError.excerpt(found.description))” was found "
+                    debugDescription:
+                        "The root element “\(name)” is needed, and “\(SerializationError.excerpt(found.description))” was found "
                         + "(\(state.tree.place(of: XMLTree.root)))."))
         }
     }

@@ -31,7 +31,8 @@ enum XMLPlace {
     /// The element for messages.
     var node: Int {
         switch self {
-        case .element(let node), .attribute(_, let node), .text(let node), .choice(let node), .choices(_, let node), .missing(let node): node
+        case .element(let node), .attribute(_, let node), .text(let node), .choice(let node), .choices(_, let node), .missing(let node):
+            node
         case .list(let list): list.nodes.count == 1 ? list.nodes[0] : list.parent
         }
     }
@@ -230,6 +231,8 @@ extension XMLDecodingState {
 
     func missing(_ type: Any.Type, _ path: [any CodingKey], in node: Int) -> DecodingError {
         .valueNotFound(
-            type, DecodingError.Context(codingPath: path, debugDescription: "\(type) is needed, and nothing was found (\(tree.place(of: node)))."))
+            type,
+            DecodingError.Context(codingPath: path, debugDescription: "\(type) is needed, and nothing was found (\(tree.place(of: node))).")
+        )
     }
 }

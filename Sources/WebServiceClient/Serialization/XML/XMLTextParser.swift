@@ -79,7 +79,7 @@ struct XMLTextParser {
         var read = 0
         while let (name, value) = rest.next() {
             guard let place = ["version", "encoding", "standalone"].firstIndex(of: name), place >= read, (place == 0) == (read == 0),
-                place > 0 || value.hasPrefix("1.")
+                Self.isValid(value, in: place)
             else {
                 read = 0
                 break
@@ -90,6 +90,18 @@ struct XMLTextParser {
             throw fault(.syntax, "The XML declaration isn't valid: it is <?xml version=\"1.0\" encoding=\"…\"?>")
         }
         index = end + 2
+    }
+
+    /// Whether a value suits the version, the charset or `standalone` (XML 1.0 §2.8 and §4.3.3).
+    private static func isValid(_ value: String, in place: Int) -> Bool {
+        switch place {
+        case 0: return value.hasPrefix("1.") && value.utf8.count > 2 && value.utf8.dropFirst(2).allSatisfy { (0x30...0x39).contains($0) }
+        case 1:
+            let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte | 0x20) }
+            return value.utf8.first.map(isLetter) ?? false
+                && value.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "._-".utf8.contains($0) }
+        default: return value == "yes" || value == "no"
+        }
     }
 
     // MARK: Markup
@@ -124,7 +136,8 @@ struct XMLTextParser {
         } else if begins(with: "<!DOCTYPE"), open.isEmpty, !hasRoot {
             guard documentType == .skipped else {
                 throw fault(
-                    .documentType, "The XML has a document type (<!DOCTYPE>), which isn't read: skip it with XMLDecoder.documentType = .skipped")
+                    .documentType,
+                    "The XML has a document type (<!DOCTYPE>), which isn't read: skip it with XMLDecoder.documentType = .skipped")
             }
             try skipDocumentType()
         } else {
@@ -173,7 +186,9 @@ struct XMLTextParser {
             throw fault(.syntax, "The XML declaration is allowed only at the beginning", at: start)
         }
         let end = try find("?>", for: "an instruction")
-        guard end == index || XMLCharacters.isBlank(text[index]) else { throw fault(.syntax, "White space must follow an instruction's target") }
+        guard end == index || XMLCharacters.isBlank(text[index]) else {
+            throw fault(.syntax, "White space must follow an instruction's target")
+        }
         try checkCharacters(index..<end)
         index = end + 2
     }
@@ -281,7 +296,9 @@ struct XMLTextParser {
             guard index < text.count else { throw fault(.truncated, "The XML ends within the tag “\(shown(tag))”: it was cut short") }
             if text[index] == UInt8(ascii: ">") { break }
             if text[index] == UInt8(ascii: "/") {
-                guard index + 1 < text.count else { throw fault(.truncated, "The XML ends within the tag “\(shown(tag))”: it was cut short") }
+                guard index + 1 < text.count else {
+                    throw fault(.truncated, "The XML ends within the tag “\(shown(tag))”: it was cut short")
+                }
                 guard text[index + 1] == UInt8(ascii: ">") else { throw fault(.syntax, "“>” must follow “/” in a tag") }
                 break
             }

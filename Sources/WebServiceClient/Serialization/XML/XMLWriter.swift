@@ -92,7 +92,9 @@ struct XMLWriter {
         }
         // A default namespace would capture an element that is in none.
         if prefix.isEmpty, element.name.namespace == nil, !namespace.isEmpty { return }
-        guard prefix != "xml", namespaces[prefix]?.last ?? "" != namespace, !bindings.contains(where: { $0.prefix == prefix }) else { return }
+        guard prefix != "xml", namespaces[prefix]?.last ?? "" != namespace, !bindings.contains(where: { $0.prefix == prefix }) else {
+            return
+        }
         bind(prefix, to: namespace, &bindings)
     }
 

@@ -51,7 +51,8 @@ private struct Drawing: Codable, Equatable {
         #expect(
             feed
                 == Feed(
-                    title: "A & B", language: "en", entries: [Entry(id: 1, link: "/a", summary: "x"), Entry(id: 2, link: nil, summary: nil)]))
+                    title: "A & B", language: "en",
+                    entries: [Entry(id: 1, link: "/a", summary: "x"), Entry(id: 2, link: nil, summary: nil)]))
     }
 
     @Test func `Attributes and elements of one name are apart, and so are namespaces`() throws {
@@ -65,7 +66,9 @@ private struct Drawing: Codable, Equatable {
         }
         let text = "<a n='1' xmlns:q='v' xmlns='u' q:n='9'><n>2</n><q:n>3</q:n></a>"
         #expect(throws: DecodingError.self) { try read(text, as: Both.self) { $0.rules.namespaces = ["p": "v"] } }
-        let both: Both = try read("<z:a n='1' xmlns:q='v' xmlns:z='u' q:n='9'><n>2</n><q:n>3</q:n></z:a>") { $0.rules.namespaces = ["p": "v"] }
+        let both: Both = try read("<z:a n='1' xmlns:q='v' xmlns:z='u' q:n='9'><n>2</n><q:n>3</q:n></z:a>") {
+            $0.rules.namespaces = ["p": "v"]
+        }
         #expect(both == Both(attribute: 1, element: 2, other: 3, none: 2, any: [2, 3]))
         let error = #expect(throws: DecodingError.self) { try read(text, as: Both.self) }
         #expect(error.map { DecodingErrorText.text(of: $0) }?.contains("XMLRules.namespaces") == true)
@@ -95,7 +98,10 @@ private struct Drawing: Codable, Equatable {
         for (text, expected) in cases { #expect(try read(text) == expected) }
         #expect(try read("<a><b>1</b><c>2</c></a>") == [1, 2])
         #expect(try read("<a><r><x>1</x><x>2</x></r><r/></a>", as: [String: [[Int]]].self) == ["r": [[1, 2], []]])
-        #expect(try read("<a><t><i>1</i><j>3</j><i>2</i></t></a>", as: [String: [Int]].self) { $0.rules.lists = .wrapped(item: "i") } == ["t": [1, 2]])
+        #expect(
+            try read("<a><t><i>1</i><j>3</j><i>2</i></t></a>", as: [String: [Int]].self) { $0.rules.lists = .wrapped(item: "i") } == [
+                "t": [1, 2]
+            ])
         #expect(try read("<a><t/></a>", as: [String: [Int]].self) { $0.rules.lists = .wrapped(item: "i") } == ["t": []])
         #expect(try read("<a><t>1</t><t>1</t><t>2</t></a>", as: [String: Set<Int>].self) == ["t": [1, 2]])
     }
@@ -143,7 +149,9 @@ private struct Drawing: Codable, Equatable {
         #expect(try read("<a>01 02fF</a>") { $0.rules.data = .hexadecimal } == Data([1, 2, 255]))
         #expect(try read("<a/>") == Data())
         #expect(try read("<a> https://h/a </a>") == URL(string: "https://h/a"))
-        for text in ["1", "0g", "001"] { #expect(throws: DecodingError.self) { try read("<a>\(text)</a>", as: Data.self) { $0.rules.data = .hexadecimal } } }
+        for text in ["1", "0g", "001"] {
+            #expect(throws: DecodingError.self) { try read("<a>\(text)</a>", as: Data.self) { $0.rules.data = .hexadecimal } }
+        }
         #expect(throws: DecodingError.self) { try read("<a>*</a>", as: Data.self) }
         for text in ["", "2001", "NaN", "inf"] {
             #expect(throws: DecodingError.self) { try read("<a>\(text)</a>", as: Date.self) { $0.rules.dates = .seconds } == date }
@@ -166,14 +174,19 @@ private struct Drawing: Codable, Equatable {
         let text = "<d><square><side>1</side></square><point/><circle><radius>2</radius></circle></d>"
         #expect(try read(text) == Drawing(shapes: [.square(Shape.Square(side: 1)), .point, .circle(radius: 2)]))
         #expect(throws: DecodingError.self) { try read("<d><oval/></d>", as: Drawing.self) }
-        #expect(try read("<d><Square><Side>1</Side></Square></d>") { $0.rules.keys = .capitalized } == Drawing(shapes: [.square(Shape.Square(side: 1))]))
+        #expect(
+            try read("<d><Square><Side>1</Side></Square></d>") { $0.rules.keys = .capitalized }
+                == Drawing(shapes: [.square(Shape.Square(side: 1))]))
         #expect(try read("<d><a>1</a>x<b>2</b></d>", as: XMLValue.self).children.count == 3)
     }
 
-    @Test(arguments: [
-        (XMLKeys.capitalized, "<A><PageCount>1</PageCount><URL>u</URL></A>"), (.snakeCase, "<a><page_count>1</page_count><url>u</url></a>"),
-        (.kebabCase, "<a><page-count>1</page-count><url>u</url></a>"), (.custom { $0.uppercased() }, "<a><PAGECOUNT>1</PAGECOUNT><URL>u</URL></a>"),
-    ] as [(XMLKeys, String)])
+    @Test(
+        arguments: [
+            (XMLKeys.capitalized, "<A><PageCount>1</PageCount><URL>u</URL></A>"),
+            (.snakeCase, "<a><page_count>1</page_count><url>u</url></a>"),
+            (.kebabCase, "<a><page-count>1</page-count><url>u</url></a>"),
+            (.custom { $0.uppercased() }, "<a><PAGECOUNT>1</PAGECOUNT><URL>u</URL></a>"),
+        ] as [(XMLKeys, String)])
     func `Keys are converted`(keys: XMLKeys, text: String) throws {
         struct Page: Codable, Equatable {
             var pageCount: Int

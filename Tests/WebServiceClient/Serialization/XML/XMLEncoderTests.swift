@@ -59,9 +59,13 @@ extension Order {
         placed = Date(timeIntervalSince1970: Double(Int.random(in: -10_000_000_000_000...10_000_000_000_000, using: &random)) / 1000)
         price = Decimal(UInt64.random(in: 0 ... .max, using: &random)) * Decimal(UInt32.random(in: 0 ... .max, using: &random))
         isPaid = Bool.random(using: &random)
-        ratio = [Double(bitPattern: UInt64.random(in: 0 ... .max, using: &random)), .infinity, -.infinity, 0.1].randomElement(using: &random) ?? 0
+        ratio =
+            [Double(bitPattern: UInt64.random(in: 0 ... .max, using: &random)), .infinity, -.infinity, 0.1].randomElement(using: &random)
+            ?? 0
         if ratio.isNaN { ratio = 1e300 }
-        lines = list(&random) { Line(sku: text(&$0), count: Bool.random(using: &$0) ? .random(in: 0 ... .max, using: &$0) : nil, note: text(&$0)) }
+        lines = list(&random) {
+            Line(sku: text(&$0), count: Bool.random(using: &$0) ? .random(in: 0 ... .max, using: &$0) : nil, note: text(&$0))
+        }
         tags = list(&random, text)
         self.payment = payment(&random)
         history = list(&random, payment)
@@ -115,7 +119,9 @@ extension Order {
             try write(order) { $0.rules.namespaces = ["s": "urn:s"] }
                 == "<Drawing xmlns:s=\"urn:s\"><title>a&lt;&amp;&gt;\"'&#13;\n]]&gt;</title>"
                 + "<line sku=\"&quot;&lt;&#9;&#10;\" s:count=\"1\"> x </line><names><a>2</a><b>1</b></names></Drawing>")
-        #expect(String(decoding: try XMLEncoder().encode("x"), as: UTF8.self) == "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<string>x</string>")
+        #expect(
+            String(decoding: try XMLEncoder().encode("x"), as: UTF8.self)
+                == "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<string>x</string>")
     }
 
     private struct Drawing: Codable {
@@ -130,7 +136,10 @@ extension Order {
             static let xmlRootName = "{urn:n}thing"
         }
         #expect(try write(Named()) == "<thing xmlns=\"urn:n\"/>")
-        #expect(try write(Named()) { $0.rules.rootName = "p:x"; $0.rules.namespaces = ["p": "u"] } == "<p:x xmlns:p=\"u\"/>")
+        #expect(
+            try write(Named()) {
+                $0.rules.rootName = "p:x"; $0.rules.namespaces = ["p": "u"]
+            } == "<p:x xmlns:p=\"u\"/>")
         #expect(try write(Named()) { $0.rules.namespaces = ["n": "urn:n"] } == "<n:thing xmlns:n=\"urn:n\"/>")
         #expect(try write([1, 2]) == "<array><item>1</item><item>2</item></array>")
         #expect(try write([[1], []]) { $0.rules.itemName = "i" } == "<array><i><i>1</i></i><i/></array>")
@@ -179,7 +188,8 @@ extension Order {
         struct Twice: Codable { var a = 1, b = 2; enum CodingKeys: String, CodingKey { case a = "@x", b = "@{}x" } }
         struct OtherName: Codable { var a = XMLValue("b") }
         let values: [any Encodable] = [
-            ListInAttribute(), ObjectInAttribute(), ObjectInText(), Unnamed(), NoName(), NoPrefix(), Twice(), OtherName(), ["a b": 1], ["": 1],
+            ListInAttribute(), ObjectInAttribute(), ObjectInText(), Unnamed(), NoName(), NoPrefix(), Twice(), OtherName(), ["a b": 1],
+            ["": 1],
             ["@a": 1], ["a/b": 1], Decimal.nan, Date(timeIntervalSince1970: .infinity), Date(timeIntervalSince1970: .nan),
         ]
         for value in values { #expect(throws: EncodingError.self, "\(type(of: value))") { try write(value) } }

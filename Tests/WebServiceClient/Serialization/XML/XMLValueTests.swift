@@ -9,7 +9,8 @@ import Testing
 
     @Test func `Elements, attributes and text are found by name and index`() throws {
         let feed = try read(
-            "<feed xmlns='urn:f' xmlns:m='urn:m' xml:lang='en' m:k='1'><entry><title>a</title></entry><m:entry/><entry id='2'>x<b/>y</entry></feed>")
+            "<feed xmlns='urn:f' xmlns:m='urn:m' xml:lang='en' m:k='1'><entry><title>a</title></entry><m:entry/><entry id='2'>x<b/>y</entry></feed>"
+        )
         #expect(feed.name == "{urn:f}feed" && feed[attribute: "xml:lang"] == "en" && feed[attribute: "{urn:m}k"] == "1")
         #expect(feed[attribute: "k"] == nil && feed[attribute: "{*}k"] == "1")
         #expect(feed.elements("entry").count == 2 && feed.elements("{*}entry").count == 3 && feed.elements("{urn:m}entry").count == 1)
@@ -41,7 +42,10 @@ import Testing
 
     @Test func `Namespaces are declared where they are needed`() throws {
         let values: [(XMLValue, String)] = [
-            (XMLValue("a", attributes: [.init("{u}b", "1"), .init("{v}b", "2")]), "<a xmlns:ns1=\"u\" xmlns:ns2=\"v\" ns1:b=\"1\" ns2:b=\"2\"/>"),
+            (
+                XMLValue("a", attributes: [.init("{u}b", "1"), .init("{v}b", "2")]),
+                "<a xmlns:ns1=\"u\" xmlns:ns2=\"v\" ns1:b=\"1\" ns2:b=\"2\"/>"
+            ),
             (XMLValue("{u}a", children: [.element(XMLValue("{u}b")), .element(XMLValue("c"))]), "<a xmlns=\"u\"><b/><c xmlns=\"\"/></a>"),
             (
                 XMLValue(XMLName("a", namespace: "u", prefix: "p"), attributes: [.init(XMLName("b", namespace: "v", prefix: "p"), "1")]),
@@ -64,10 +68,12 @@ import Testing
 
     @Test func `What can't be written is an error`() {
         let values = [
-            XMLValue(""), XMLValue("a b"), XMLValue("1"), XMLValue("a:b"), XMLValue("a", text: "\0"), XMLValue("a", attributes: [.init("", "")]),
+            XMLValue(""), XMLValue("a b"), XMLValue("1"), XMLValue("a:b"), XMLValue("a", text: "\0"),
+            XMLValue("a", attributes: [.init("", "")]),
             XMLValue("a", attributes: [.init("b", "1"), .init("b", "2")]), XMLValue("a", attributes: [.init("b", "\u{FFFF}")]),
             XMLValue("{http://www.w3.org/2000/xmlns/}a"), XMLValue("a", declarations: [.init(prefix: "xmlns", namespace: "u")]),
-            XMLValue("a", declarations: [.init(prefix: "p q", namespace: "u")]), XMLValue("a", declarations: [.init(prefix: "p", namespace: "")]),
+            XMLValue("a", declarations: [.init(prefix: "p q", namespace: "u")]),
+            XMLValue("a", declarations: [.init(prefix: "p", namespace: "")]),
             XMLValue("{u\0}a"),
         ]
         for value in values { #expect(throws: SerializationError.self, "\(value)") { try value.xml() } }
@@ -119,6 +125,7 @@ import Testing
         }
         return XMLValue(
             name(&random, isAttribute: false), attributes: attributes, children: children,
-            declarations: Bool.random(using: &random) ? [] : [.init(prefix: ["p", "ns1", ""].randomElement(using: &random) ?? "", namespace: "urn:w")])
+            declarations: Bool.random(using: &random)
+                ? [] : [.init(prefix: ["p", "ns1", ""].randomElement(using: &random) ?? "", namespace: "urn:w")])
     }
 }
