@@ -2,7 +2,7 @@ public import Foundation
 
 /// Any JSON value, for services without a schema and for parts of a payload that have none.
 ///
-///     let answer = try await client.http.get("/anything").value(as: JSONValue.self)
+///     let answer = try await client.http.get("/anything").value(JSONValue.self)
 ///     let city = answer["addresses"][0]?["city"]?.string
 ///     let body: JSONValue = ["name": "Ada", "tags": ["a", "b"], "parent": nil, "ratio": 0.5]
 ///
@@ -63,8 +63,8 @@ public enum JSONValue: Sendable, Hashable {
 
     /// The value of an object's member; `nil` if there is none, or the value isn't an object.
     ///
-    /// Setting a value replaces or appends the member, and makes null an object; setting `nil` removes the member. Other values don't
-    /// change.
+    /// A member that is null isn't `nil` but ``null``. Setting a value replaces or appends the member, and makes null an object; setting
+    /// `nil` removes the member. Other values don't change.
     public subscript(_ name: String) -> JSONValue? {
         get { object?[name] }
         set {

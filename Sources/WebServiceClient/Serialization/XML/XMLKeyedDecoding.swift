@@ -31,7 +31,9 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool {
         switch try? place(key) {
-        case .missing, nil: false
+        case .missing: false
+        // The key itself is at fault, which the next method throws.
+        case nil: true
         case .list(let list): list.exists
         case .text(let node): state.tree.hasText(node)
         case .choices(let nodes, _): !nodes.isEmpty
@@ -71,7 +73,7 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         if isMissing(place) {
             // Nothing is an empty list, but a type with other contents needs its element.
             guard type is any ExpressibleByArrayLiteral.Type else {
-                if type is any ExpressibleByNilLiteral.Type { return try state.decode(type, at: place, codingPath + [key]) }
+                if let optional = type as? any ExpressibleByNilLiteral.Type, let value = optional.init(nilLiteral: ()) as? Value { return value }
                 throw missing(key)
             }
         }

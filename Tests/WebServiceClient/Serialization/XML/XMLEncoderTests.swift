@@ -56,7 +56,7 @@ extension Order {
             }
         }
         id = .random(in: .min ... .max, using: &random)
-        placed = Date(timeIntervalSince1970: Double(Int.random(in: -10_000_000_000_000...10_000_000_000_000, using: &random)) / 1000)
+        placed = Date(timeIntervalSince1970: Double(Int.random(in: -80_000_000_000...80_000_000_000, using: &random)) / 8)
         price = Decimal(UInt64.random(in: 0 ... .max, using: &random)) * Decimal(UInt32.random(in: 0 ... .max, using: &random))
         isPaid = Bool.random(using: &random)
         ratio =
