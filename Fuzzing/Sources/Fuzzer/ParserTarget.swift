@@ -9,7 +9,8 @@ enum ParserTarget: String, CaseIterable {
     case setCookie, cookieFile
     case certificate, certificateText, hostPattern, pin
     case contentCoding, responseHead
-    case json, jsonDirect, jsonPieces
+    case json, jsonDirect, jsonPieces, jsonValue
+    case xml, xmlDecoding
     case odataQuery, odataExpression, odataLiteral, odataModel
     case odataPage, odataPieces, odataPayload, odataEntity, edmText
     case spoolSegment, redaction, receiverAnswer, traceContext
@@ -122,6 +123,8 @@ enum ParserTarget: String, CaseIterable {
             checkWhereItLies(data) { try JSONReader().read(JSONDirectTree.self, from: $0).tree }
             let direct = try? JSONReader().read(JSONDirectTree.self, from: data).tree
             check(direct == (try? JSONReader().decode(JSONTree.self, from: data)), "\(text.debugDescription) is read differently directly")
+        case .jsonValue, .xml, .xmlDecoding:
+            runUntyped(text, data)
         case .responseHead:
             let head = HTTPFields.responseHead(Array(data))
             check(head.status < 1_000, "\(text.debugDescription) has the status \(head.status)")

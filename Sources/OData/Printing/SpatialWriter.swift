@@ -1,3 +1,5 @@
+import WebServiceClient
+
 // The literals of geographic and geometric values: `SpatialWriter` writes them, `SpatialText` reads them.
 
 /// Writes geographic and geometric literals: `geography'SRID=4326;Point(7.1 50.7)'` (ABNF, "Literal Data Values").

@@ -183,28 +183,11 @@ extension Nesting {
 }
 
 /// The nesting depth of a value, and whether it lost parts that nested too deeply.
-struct Nesting: Sendable, Hashable {
+typealias Nesting = ValueNesting
+
+extension ValueNesting {
     /// The most levels of a query's expressions, and of a spatial literal.
     static let queryLimit = 128
-
-    /// The nesting of a value without contents.
-    static let none = Nesting(height: 0, isCut: false)
-    /// The nesting of a replacement for a value that nests too deeply.
-    static let cut = Nesting(height: 1, isCut: true)
-
-    private(set) var height: UInt16 = 1
-    private(set) var isCut = false
-
-    /// Includes a contained value.
-    mutating func add(_ inner: Nesting) {
-        height = max(height, inner.height + 1)
-        isCut = isCut || inner.isCut
-    }
-
-    /// Returns whether a value with this nesting exceeds what a container of `limit` levels can hold.
-    func isTooDeep(for limit: Int) -> Bool {
-        height >= limit
-    }
 }
 
 /// The reason why a value can't be written.

@@ -87,7 +87,11 @@ public struct JSONSerializer: SerializationDelegate {
     ///
     /// - Throws: `EncodingError`, or the error of the value's own coding.
     public func encode(_ value: any Encodable) throws -> Data {
-        try encoder.encode(value)
+        // Foundation's encoder would lose the order of members and the digits of long numbers.
+        if type(of: value) == JSONValue.self, encoder.outputFormatting == .withoutEscapingSlashes, let value = value as? JSONValue {
+            return Data(try value.json().utf8)
+        }
+        return try encoder.encode(value)
     }
 
     /// Decodes a value from a JSON text, or from the root inside it.

@@ -16,11 +16,13 @@ public struct SerializationRegistry: Sendable {
     /// Creates an empty registry.
     public init() {}
 
-    /// A registry with JSON, plain text for `text/*`, forms, property lists, and raw bytes.
+    /// A registry with JSON, XML, plain text for `text/*`, forms, property lists, and raw bytes.
     public static let standard: SerializationRegistry = {
         var registry = SerializationRegistry()
         let json = JSONSerializer()
         for type in ["application/json", "text/json", "application/x-json"] { registry.register(json, for: type) }
+        let xml = XMLSerializer()
+        for type in ["application/xml", "text/xml"] { registry.register(xml, for: type) }
         registry.register(PlainTextSerializer(), for: "text/*")
         registry.register(FormSerializer(), for: "application/x-www-form-urlencoded")
         let propertyList = PropertyListSerializer()
@@ -194,7 +196,13 @@ private struct ReceivedBody {
     ) throws -> Value {
         // Compares types directly, since a cast calls the runtime.
         let kind = Swift.type(of: delegate)
-        guard kind == PlainTextSerializer.self || kind == RawDataSerializer.self else { return try decode(type, with: delegate) }
+        guard kind == PlainTextSerializer.self || kind == RawDataSerializer.self else {
+            do {
+                return try decode(type, with: delegate)
+            } catch  where kind == XMLSerializer.self && Swift.type(of: fallback) != kind && isNoXML(error) {
+                throw mismatch(expected: fallback, cause: error)
+            }
+        }
         do {
             return try delegate.decode(type, from: body, at: path, contentType: contentType, url: url)
         } catch {
@@ -211,6 +219,12 @@ private struct ReceivedBody {
                 throw mismatch(expected: fallback, cause: DecodingError.dataCorrupted(context))
             }
         }
+    }
+
+    /// Whether a body that is labelled as XML isn't, or is a page. The client then expects its own format.
+    private func isNoXML(_ error: any Error) -> Bool {
+        if case .dataCorrupted(let context) = error as? DecodingError, context.underlyingError is XMLSyntaxError { return true }
+        return contentType.flatMap { MediaType($0)?.essence } == "application/xhtml+xml"
     }
 
     func mismatch(expected: any SerializationDelegate, cause: (any Error)?) -> SerializationError {

@@ -134,7 +134,7 @@ private struct JSONShortDecimal {
 }
 
 /// A number of any length: its digits without leading and trailing zeros, and the exponent of the last digit.
-private struct JSONDecimalParts {
+struct JSONDecimalParts {
     let isNegative: Bool
     private(set) var digits: [UInt8] = []
     private(set) var exponent = 0

@@ -1,0 +1,193 @@
+public import Foundation
+
+/// Any JSON value, for services without a schema and for parts of a payload that have none.
+///
+///     let answer = try await client.http.get("/anything").value(JSONValue.self)
+///     let city = answer["addresses"][0]?["city"]?.string
+///     let body: JSONValue = ["name": "Ada", "tags": ["a", "b"], "parent": nil, "ratio": 0.5]
+///
+/// Numbers are exact: they keep the digits of the text. Objects keep the order of their members when a ``JSONReader`` reads them, as in
+/// declared calls, and when ``json`` writes them; Foundation's `JSONDecoder` and `JSONEncoder` have no order. A name occurs once: the
+/// reader refuses a text with a duplicate, and an object that is built from one keeps the last value.
+///
+/// Values nest at most 512 levels deep, as in the reader. Deeper ones are dropped when a value is built, and encoding a value that
+/// contained one throws an `EncodingError`.
+public enum JSONValue: Sendable, Hashable {
+    /// Null.
+    case null
+    /// `true` or `false`.
+    case boolean(Bool)
+    /// A number.
+    case number(Number)
+    /// A text.
+    case string(String)
+    /// An array.
+    case array(Elements)
+    /// An object.
+    case object(Members)
+
+    /// Creates a number.
+    public static func number(_ value: some BinaryInteger) -> JSONValue { .number(Number(value)) }
+
+    /// Creates a number; null for infinity and NaN, which JSON doesn't have.
+    public static func number(_ value: Double) -> JSONValue { Number(value).map { .number($0) } ?? .null }
+
+    /// Creates an array.
+    public static func array(_ elements: some Sequence<JSONValue>) -> JSONValue { .array(Elements(elements)) }
+
+    /// Creates an object. Its members are in the order of the dictionary's names.
+    public static func object(_ members: [String: JSONValue]) -> JSONValue {
+        .object(Members(members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
+    }
+
+    // MARK: Contents
+
+    /// Whether the value is null.
+    public var isNull: Bool { self == .null }
+    /// The Boolean, if the value is one.
+    public var bool: Bool? { if case .boolean(let value) = self { value } else { nil } }
+    /// The text, if the value is one.
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// The number, if the value is one.
+    public var number: Number? { if case .number(let value) = self { value } else { nil } }
+    /// The number, if it is whole and an `Int` can represent it.
+    public var int: Int? { number?.integer() }
+    /// The nearest `Double` of the number.
+    public var double: Double? { number?.double }
+    /// The number, if a `Decimal` can represent all of its digits.
+    public var decimal: Decimal? { number?.decimal }
+    /// The elements, if the value is an array.
+    public var array: [JSONValue]? { if case .array(let value) = self { value.list } else { nil } }
+    /// The members, if the value is an object.
+    public var object: Members? { if case .object(let value) = self { value } else { nil } }
+
+    /// The value of an object's member; `nil` if there is none, or the value isn't an object.
+    ///
+    /// A member that is null isn't `nil` but ``null``. Setting a value replaces or appends the member, and makes null an object; setting
+    /// `nil` removes the member. Other values don't change.
+    public subscript(_ name: String) -> JSONValue? {
+        get { object?[name] }
+        set {
+            switch self {
+            case .object(var members):
+                // Releases the only other reference, so that a change doesn't copy.
+                self = .null
+                members[name] = newValue
+                self = .object(members)
+            case .null: if let newValue { self = .object(Members([(name, newValue)])) }
+            default: break
+            }
+        }
+    }
+
+    /// The element of an array, counted from 0; `nil` if there is none, or the value isn't an array.
+    ///
+    /// Setting a value replaces an element that exists, or appends one at the index after the last; setting `nil` removes it.
+    public subscript(_ index: Int) -> JSONValue? {
+        get {
+            guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+            return elements.list[index]
+        }
+        set {
+            guard case .array(let elements) = self else { return }
+            self = .null
+            var list = elements.list
+            if list.indices.contains(index) {
+                if let newValue { list[index] = newValue } else { list.remove(at: index) }
+            } else if index == list.count, let newValue {
+                list.append(newValue)
+            }
+            self = .array(Elements(list))
+        }
+    }
+
+    /// Decodes the value as a type, by the strategies of a reader.
+    ///
+    /// - Throws: `DecodingError`, or the error of the type's own coding; `EncodingError` if the value nests too deeply.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, with reader: JSONReader = JSONReader()) throws -> Value {
+        try reader.decode(type, from: Data(json().utf8))
+    }
+}
+
+// MARK: Subscripts of optionals
+
+/// Lets `value["a"][0]` look inside a value that may be missing, without a question mark for each step.
+extension Optional where Wrapped == JSONValue {
+    /// The value of an object's member; `nil` if there is none.
+    public subscript(_ name: String) -> JSONValue? { self.flatMap { $0[name] } }
+    /// The element of an array; `nil` if there is none.
+    public subscript(_ index: Int) -> JSONValue? { self.flatMap { $0[index] } }
+}
+
+// MARK: Literals
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// Creates null.
+    public init(nilLiteral: ()) { self = .null }
+    /// Creates a Boolean.
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    /// Creates a whole number.
+    public init(integerLiteral value: Int64) { self = .number(Number(value)) }
+    /// Creates a number; null for infinity and NaN.
+    public init(floatLiteral value: Double) { self = .number(value) }
+    /// Creates a text.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates an array.
+    public init(arrayLiteral elements: JSONValue...) { self = .array(Elements(elements)) }
+    /// Creates an object.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(Members(elements)) }
+}
+
+// MARK: Depth
+
+extension JSONValue {
+    var nesting: ValueNesting {
+        switch self {
+        case .array(let elements): elements.nesting
+        case .object(let members): members.nesting
+        case .null, .boolean, .number, .string: .none
+        }
+    }
+
+    /// The value if it can be nested in another one, otherwise an empty replacement.
+    var bounded: JSONValue {
+        guard nesting.isTooDeep(for: JSONReader.greatestDepth) else { return self }
+        if case .object = self { return .object(Members(cut: ())) }
+        return .array(Elements(cut: ()))
+    }
+
+    /// The elements of an array.
+    public struct Elements: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
+        let list: [JSONValue]
+        let nesting: ValueNesting
+
+        /// Creates the elements of an array; those that nest too deeply are dropped, which ``JSONValue`` describes.
+        public init(_ elements: some Sequence<JSONValue>) {
+            var list = Array(elements)
+            var nesting = ValueNesting()
+            for index in list.indices where list[index].nesting.height > 0 {
+                list[index] = list[index].bounded
+                nesting.add(list[index].nesting)
+            }
+            self.list = list
+            self.nesting = nesting
+        }
+
+        /// Creates the elements of a literal.
+        public init(arrayLiteral elements: JSONValue...) { self.init(elements) }
+
+        init(cut: Void) {
+            list = []
+            nesting = .cut
+        }
+
+        /// Zero.
+        public var startIndex: Int { 0 }
+        /// The number of elements.
+        public var endIndex: Int { list.count }
+        /// Returns the element at a valid position.
+        public subscript(position: Int) -> JSONValue { list[position] }
+    }
+}

@@ -1,0 +1,204 @@
+public import Foundation
+
+/// How Swift values map to XML, for both directions.
+///
+/// A coding key is the name of a child element. It has other forms for everything else that XML can hold:
+///
+/// | coding key | place |
+/// |---|---|
+/// | `title` | the child element `title`, in the namespace of the surrounding element or in none; a list is one element per value |
+/// | `{http://www.w3.org/2005/Atom}title` | the child element in this namespace; `{}title` in none, `{*}title` in any |
+/// | `atom:title` | the same, with a prefix of ``namespaces``, whatever prefix the text has |
+/// | `@id`, `@xml:lang` | the attribute |
+/// | `#text` | the element's own text, beside attributes or child elements |
+/// | `items/item` | the element inside a wrapper: `[Item]` reads and writes `<items><item/><item/></items>` |
+/// | `*` | all child elements in order, each as a choice: an enum whose case has the element's name |
+///
+/// A dictionary's keys are names of child elements and have no other form.
+public struct XMLRules: Sendable {
+    /// The name of the root element, in a form of the table above. A text with another root is refused. Default: `nil`, the type's own
+    /// ``XMLRootNamed/xmlRootName`` or Swift name when writing, and any name when reading.
+    public var rootName: String?
+    /// The namespaces of the prefixes in coding keys, as URIs; `""` is the prefix of a root name without one. All of them are declared at
+    /// the root when writing.
+    public var namespaces: [String: String] = [:]
+    /// The coding keys that name attributes although they have no `@`, for types that other formats share.
+    public var attributes: Set<String> = []
+    /// How property names map to names on the wire.
+    public var keys: XMLKeys = .asDeclared
+    /// How lists are written and read whose key names no wrapper.
+    public var lists: XMLLists = .repeated
+    /// How nil is written, and what else is read as nil.
+    public var nils: XMLNils = .missing
+    /// How dates are written and read.
+    public var dates: XMLDates = .iso8601
+    /// How `Data` is written and read.
+    public var data: XMLBinary = .base64
+    /// The element name of values that no coding key names: those of a root array, and of lists within lists.
+    public var itemName = "item"
+
+    /// Creates the default rules.
+    public init() {}
+}
+
+/// A type with a name for its root element.
+public protocol XMLRootNamed {
+    /// The name, such as `order` or `{urn:shop}order`.
+    static var xmlRootName: String { get }
+}
+
+/// How property names map to names on the wire. Namespaces and the marks of ``XMLRules`` stay as they are.
+public enum XMLKeys: Sendable {
+    /// As the type declares them.
+    case asDeclared
+    /// `pageCount` is `PageCount` on the wire.
+    case capitalized
+    /// `pageCount` is `page_count` on the wire.
+    case snakeCase
+    /// `pageCount` is `page-count` on the wire.
+    case kebabCase
+    /// The name on the wire of a property name. Enums whose cases are choices are found if the result is the name itself.
+    case custom(@Sendable (_ name: String) -> String)
+
+    /// The name on the wire.
+    func name(of key: String) -> String {
+        switch self {
+        case .asDeclared: key
+        case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
+        case .snakeCase: Self.words(of: key, separator: "_")
+        case .kebabCase: Self.words(of: key, separator: "-")
+        case .custom(let convert): convert(key)
+        }
+    }
+
+    /// The property name of a name on the wire.
+    func key(of name: String) -> String {
+        switch self {
+        case .asDeclared, .custom: name
+        case .capitalized: name.prefix(1).lowercased() + name.dropFirst()
+        case .snakeCase: JSONNameConversion.fromSnakeCase(name)
+        case .kebabCase: JSONNameConversion.fromSnakeCase(String(name.map { $0 == "-" ? "_" : $0 }))
+        }
+    }
+
+    /// Separates words before each capital letter that follows a small one, or begins a word after an abbreviation: `myURLText` is
+    /// `my_url_text`, as in Foundation's JSON.
+    private static func words(of key: String, separator: Character) -> String {
+        let letters = Array(key)
+        var result = ""
+        for (index, letter) in letters.enumerated() {
+            let isStart =
+                letter.isUppercase && index > 0 && letters[index - 1] != "_"
+                && (!letters[index - 1].isUppercase || index + 1 < letters.count && letters[index + 1].isLowercase)
+            if isStart { result.append(separator) }
+            result += letter.lowercased()
+        }
+        return result
+    }
+}
+
+/// How lists are written and read.
+public enum XMLLists: Sendable, Hashable {
+    /// One element with the key's name per value: `<tag>a</tag><tag>b</tag>`. An empty list is no element, and no element is an empty list.
+    case repeated
+    /// An element with the key's name around one element per value: `<tags><item>a</item><item>b</item></tags>`.
+    case wrapped(item: String)
+}
+
+/// How nil is written and read. A missing element or attribute, and an element with `xsi:nil="true"`, is always read as nil.
+///
+/// A nil in a list is written with `xsi:nil` in any case, because the others would lose it.
+public enum XMLNils: Sendable, Hashable {
+    /// Nothing is written. An empty element is an empty text.
+    case missing
+    /// `<name xsi:nil="true"/>` is written (XML Schema part 1 §2.6.2). An empty element is an empty text.
+    case schemaNil
+    /// `<name/>` is written. An element without content and attributes is nil where an optional is read.
+    case emptyElement
+}
+
+/// How `Data` is written.
+public enum XMLBinary: Sendable, Hashable {
+    /// Base64, as `xs:base64Binary`. White space between the digits is ignored.
+    case base64
+    /// Hexadecimal digits, as `xs:hexBinary`; both cases are read.
+    case hexadecimal
+
+    func text(of data: Data) -> String {
+        switch self {
+        case .base64: return data.base64EncodedString()
+        case .hexadecimal:
+            let digits = Array("0123456789ABCDEF".utf8)
+            return String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        }
+    }
+
+    func data(from text: String) -> Data? {
+        let digits = text.utf8.filter { !XMLCharacters.isBlank($0) }
+        switch self {
+        case .base64: return Data(base64Encoded: Data(digits))
+        case .hexadecimal:
+            guard digits.count.isMultiple(of: 2) else { return nil }
+            var data = Data(capacity: digits.count / 2)
+            for index in stride(from: 0, to: digits.count, by: 2) {
+                guard let high = Self.value(digits[index]), let low = Self.value(digits[index + 1]) else { return nil }
+                data.append(high << 4 | low)
+            }
+            return data
+        }
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46: digit - 0x37
+        case 0x61...0x66: digit - 0x57
+        default: nil
+        }
+    }
+}
+
+/// How dates are written and read.
+public struct XMLDates: Sendable {
+    let write: @Sendable (Date) -> String?
+    let read: @Sendable (String) -> Date?
+    let expected: String
+
+    /// ISO 8601 in UTC, as `xs:dateTime`, with milliseconds unless they are zero; see ``JSONDates/iso8601(fractionDigits:)``.
+    public static let iso8601 = iso8601(fractionDigits: 3)
+
+    /// ISO 8601, rounded to this number of fraction digits, 0 to 9.
+    public static func iso8601(fractionDigits: Int) -> XMLDates {
+        XMLDates(
+            write: { ISO8601.text(of: $0, fractionDigits: fractionDigits) }, read: { ISO8601.date(from: $0) }, expected: "ISO 8601")
+    }
+
+    /// Seconds since 1970, with a fraction.
+    public static let seconds = number(scale: 1, "seconds since 1970")
+    /// Milliseconds since 1970, with a fraction.
+    public static let milliseconds = number(scale: 1000, "milliseconds since 1970")
+
+    /// Texts in a custom format.
+    ///
+    /// - Parameters:
+    ///   - write: Returns the text of a date; `nil` if it has none, which is an encoding error.
+    ///   - read: Returns the date of a text without white space at its ends; `nil` if it isn't a date, which is a decoding error.
+    public static func custom(
+        write: @escaping @Sendable (Date) -> String?, read: @escaping @Sendable (String) -> Date?
+    ) -> XMLDates {
+        XMLDates(write: write, read: read, expected: "the service's own format")
+    }
+
+    private static func number(scale: Double, _ expected: String) -> XMLDates {
+        XMLDates(
+            write: { date in
+                let number = date.timeIntervalSince1970 * scale
+                guard number.isFinite else { return nil }
+                return number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
+            },
+            read: { text in
+                guard let number: Double = DecimalText.floating(text), number.isFinite else { return nil }
+                return Date(timeIntervalSince1970: number / scale)
+            }, expected: expected)
+    }
+}
