@@ -70,16 +70,23 @@ package struct PrivateFile: Sendable {
     }
 
     /// Replaces the file's content, and creates missing folders with the mode 0700. If it fails, the previous content is kept.
-    package func replace(with data: Data) throws(Failure) {
+    ///
+    /// - Parameters:
+    ///   - temporary: The path of the file that is written first, if the caller's lock excludes other writers; one with a unique name by
+    ///     default. A process that is killed leaves it.
+    ///   - synchronizes: Whether the content must be on the disk before the file gets its name. Without it, the file may be empty after a
+    ///     crash of the system, but not of the process.
+    package func replace(with data: Data, temporary: String? = nil, synchronizes: Bool = true) throws(Failure) {
         try createFolder()
-        let temporary = "\(path).\(UUID().uuidString)"
+        if let temporary { unlink(temporary) }
+        let temporary = temporary ?? "\(path).\(UUID().uuidString)"
         let descriptor = openFile(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("can't be written", errno) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             try file.write(contentsOf: data)
             // Without it, a file system may rename the file before it writes the content.
-            try file.synchronize()
+            if synchronizes { try file.synchronize() }
             try file.close()
         } catch {
             unlink(temporary)

@@ -185,7 +185,8 @@ final class PartialFile: Sendable {
     func save() throws(TransferError) {
         try writing.withLock { _ throws(TransferError) in
             guard let record, record.validator != nil, let data = try? record.data() else { return }
-            try PrivateFile.replace(place.record, with: data)
+            // The lock on the partial file excludes another writer, and a killed process leaves one file at most.
+            try Self.replace(place.record, with: data, temporary: place.record + ".new")
         }
     }
 
@@ -277,45 +278,18 @@ final class PartialFile: Sendable {
         Self.storage("The partial file of \(place.name) \(problem)", code)
     }
 
-    private static func storage(_ problem: String, _ code: Int32) -> TransferError { PrivateFile.fault(problem, code) }
-
-    private static func exists(_ name: String) -> TransferError {
-        TransferError(
-            .destinationExists, "The destination \(name) is there already: choose another name, or set DownloadOptions.replacing.")
-    }
-}
-
-/// Small files with the mode 0600 that are replaced atomically.
-enum PrivateFile {
-    static func replace(_ path: String, with data: Data) throws(TransferError) {
-        let name = (path as NSString).lastPathComponent
-        // The lock on the partial file excludes another writer, and a killed process leaves one file at most.
-        let temporary = path + ".new"
-        unlink(temporary)
-        let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw fault("\(name) can't be written", errno) }
-        var code: Int32 = 0
-        data.withUnsafeBytes { bytes in
-            var written = 0
-            while written < bytes.count, let base = bytes.baseAddress {
-                let count = systemWrite(descriptor, base + written, bytes.count - written)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else {
-                    code = count < 0 ? errno : ENOSPC
-                    return
-                }
-                written += count
-            }
-        }
-        if close(descriptor) != 0, code == 0 { code = errno }
-        guard code == 0, rename(temporary, path) == 0 else {
-            let thrown = fault("\(name) can't be written", code == 0 ? errno : code)
-            unlink(temporary)
-            throw thrown
+    /// Replaces a small file with the mode 0600. The record must only be right after a crash of the process: see
+    /// ``DownloadRecord/adjust(toFileOf:boot:)``.
+    static func replace(_ path: String, with data: Data, temporary: String? = nil) throws(TransferError) {
+        let file = PrivateFile(URL(filePath: path))
+        do {
+            try file.replace(with: data, temporary: temporary, synchronizes: temporary == nil)
+        } catch {
+            throw TransferError(.storage, "\(file.name) \(error.reason)")
         }
     }
 
-    static func fault(_ problem: String, _ code: Int32) -> TransferError {
+    private static func storage(_ problem: String, _ code: Int32) -> TransferError {
         let reason = String(cString: strerror(code)).lowercased()
         let fix =
             switch code {
@@ -327,7 +301,9 @@ enum PrivateFile {
             }
         return TransferError(.storage, "\(problem) (\(reason)): \(fix).")
     }
-}
 
-/// The system's function, which a member of the same name would hide.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(descriptor, bytes, count) }
+    private static func exists(_ name: String) -> TransferError {
+        TransferError(
+            .destinationExists, "The destination \(name) is there already: choose another name, or set DownloadOptions.replacing.")
+    }
+}

@@ -49,7 +49,7 @@ public struct UploadSession: Sendable, Hashable, Codable {
     func store(in file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try PrivateFile.replace(file.path(percentEncoded: false), with: encoder.encode(self))
+        try PartialFile.replace(file.path(percentEncoded: false), with: encoder.encode(self))
     }
 }
 
