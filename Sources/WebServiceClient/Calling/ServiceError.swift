@@ -114,7 +114,8 @@ extension ServiceError {
         public static let transport = Self(rawValue: "transport")
         /// A deadline passed; the cause is ``TransportError``.
         public static let timeout = Self(rawValue: "timeout")
-        /// The body, or an element of a stream of values, is larger than the bound; the cause is ``ResponseBodyTooLarge`` or ``StreamError``.
+        /// The body, or an element of a stream of values, is larger than the bound; the cause is ``ResponseBodyTooLarge`` or
+        /// ``StreamError``.
         public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
         /// The call wasn't sent, because calls to its origin keep failing; the cause is ``CircuitOpen``.
         public static let circuitOpen = Self(rawValue: "circuitOpen")

@@ -92,8 +92,8 @@ struct LineRecords: RecordParser {
 
 /// The records of a JSON text sequence (RFC 7464): each begins with RS and ends with LF.
 ///
-/// Empty records are skipped. A number, `true`, `false` or `null` that no white space follows may be cut and is a failure (§2.4), as is text
-/// before the first RS; the records after them are read (§2.3).
+/// Empty records are skipped. A number, `true`, `false` or `null` that no white space follows may be cut and is a failure (§2.4), as is
+/// text before the first RS; the records after them are read (§2.3).
 struct SequenceRecords: RecordParser {
     private static let separator: UInt8 = 0x1E
 
@@ -134,7 +134,7 @@ struct SequenceRecords: RecordParser {
             count += 1
             guard isInSequence else {
                 return .failure(
-                    StreamError(.format, "there is text before the first record separator (RFC 7464): is the body another format?", at: place))
+                    StreamError(.format, "text precedes the first record separator (RFC 7464): is the body of another format?", at: place))
             }
             if !"\"{[".utf8.contains(text[first]), let last = text.last, !Self.isBlank(last) {
                 return .failure(

@@ -26,8 +26,8 @@ extension ResponseBody {
     ///
     /// - Parameters:
     ///   - type: The type of the elements, which are decoded by a ``JSONReader``.
-    ///   - framing: How the body is divided: ``StreamFraming/jsonLines``, ``StreamFraming/jsonSequence`` or ``StreamFraming/jsonArray``; the
-    ///     parts of a multipart body are read with ``parts(contentType:fieldLimit:)``.
+    ///   - framing: How the body is divided: ``StreamFraming/jsonLines``, ``StreamFraming/jsonSequence`` or
+    ///     ``StreamFraming/jsonArray``; the parts of a multipart body are read with ``parts(contentType:fieldLimit:)``.
     ///   - path: The wire names that lead to the array, or to the value inside each element.
     ///   - reader: Reads the elements.
     ///   - limit: The maximum number of bytes of an element.
@@ -37,7 +37,8 @@ extension ResponseBody {
         limit: Int = StreamLimits.element
     ) throws -> ElementStream<Element> {
         guard framing != .events, framing != .parts else {
-            throw StreamError(.format, "Elements of the framing \(framing) are read with \(framing == .events ? "events" : "parts(contentType:)").")
+            let other = framing == .events ? "events" : "parts(contentType:)"
+            throw StreamError(.format, "The framing \(framing) isn't one of JSON elements: read the body with \(other).")
         }
         let plan = ElementPlan<Element>(framing: framing, boundary: "", path: path, reader: reader, limit: limit) {
             try reader.decode(type, from: $0.bytes, at: path)

@@ -7,9 +7,9 @@ import Foundation
 ///
 ///     for try await change in try await client.changes(since: 7) { … }
 ///
-/// The response's `Content-Type` chooses the framing, unless the endpoint declares ``EndpointDescriptor/framing(_:)``. The stream pulls: the
-/// server is read at the pace of the loop. Leaving the loop, cancelling the task or releasing the stream ends the exchange. A stream has one
-/// reader, and is read once.
+/// The response's `Content-Type` chooses the framing, unless the endpoint declares ``EndpointDescriptor/framing(_:)``. The stream pulls:
+/// the server is read at the pace of the loop. Leaving the loop, cancelling the task or releasing the stream ends the exchange. A stream
+/// has one reader, and is read once.
 ///
 /// An element that can't be decoded ends the stream with an error that names its place; ``results`` goes on after it.
 public struct ElementStream<Element: Decodable & Sendable>: AsyncSequence, Sendable {
@@ -28,8 +28,8 @@ public struct ElementStream<Element: Decodable & Sendable>: AsyncSequence, Senda
     /// Returns an iterator. Releasing it before the end ends the exchange.
     public func makeAsyncIterator() -> Iterator { Iterator(base: ElementResults<Element>.Iterator(content: content)) }
 
-    /// The elements as results: an element that can't be decoded is a failure, and the elements after it follow. Faults of the framing still
-    /// end the stream with an error.
+    /// The elements as results: an element that can't be decoded is a failure, and the elements after it follow. Faults of the framing
+    /// still end the stream with an error.
     public var results: ElementResults<Element> { ElementResults(content: content) }
 
     /// Reads the elements.

@@ -98,7 +98,8 @@ struct EventRules: Sendable {
         case .event(let type): mark = "an event of the type \(VisibleText.of(type))"
         }
         return StreamError(
-            .truncated, "The stream ended after \(place.element) events without its end mark, \(mark): it was cut, or it has another end mark.")
+            .truncated,
+            "The stream ended after \(place.element) events without its end mark, \(mark): it was cut, or its end mark is another one.")
     }
 }
 
@@ -155,8 +156,8 @@ private struct EventReader<Element: Decodable & Sendable> {
         keepID()
         failures = 0
         if rules.failing.contains(event.type) {
-            var error = StreamError(
-                .reported, "the service reports an error: \(SerializationError.excerpt(Data(event.data.utf8), upTo: 200))", at: parser.place)
+            let excerpt = SerializationError.excerpt(Data(event.data.utf8), upTo: 200)
+            var error = StreamError(.reported, "the service reports an error: \(excerpt)", at: parser.place)
             error.event = event
             throw error
         }
@@ -191,7 +192,7 @@ private struct EventReader<Element: Decodable & Sendable> {
             guard failures < reconnection.policy.attempts else {
                 throw last
                     ?? StreamError(
-                        .reconnection, "The stream has ended \(failures + 1) times in a row without an event: the policy's attempts are used up.")
+                        .reconnection, "The stream has ended \(failures + 1) times in a row, and the policy permits no further attempt.")
             }
             failures += 1
             let wait = reconnection.policy.wait(

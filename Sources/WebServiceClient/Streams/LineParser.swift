@@ -61,7 +61,8 @@ package struct LineParser: Sendable {
         }
         guard let end = endOfLine() else {
             searched = buffer.count
-            if buffer.count - start > limit { throw tooLong }
+            // A CR and a byte order mark may still turn out not to belong to the line.
+            if buffer.count - start - (ends == .lineFeed ? 1 : 0) - (number == 0 ? 3 : 0) > limit { throw tooLong }
             return nil
         }
         var line = start..<end

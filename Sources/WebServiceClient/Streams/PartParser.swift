@@ -4,8 +4,9 @@ package import HTTPTransport
 /// Splits a multipart body that arrives in pieces into its parts (RFC 2046 §5.1).
 ///
 /// The line end before a delimiter belongs to the delimiter. Lines may end with LF alone, as some servers write them; blanks after the
-/// boundary are ignored, and so are the preamble and the epilogue. A part without fields may begin with its blank line, and a part that the
-/// next delimiter ends within its fields has no body. A body without its last delimiter is truncated.
+/// boundary are ignored, and so are the preamble and the epilogue. A line that isn't a field begins the part's body even without a
+/// blank line before it, and a part that the next delimiter ends within its fields has no body. A multipart body without its last delimiter
+/// is truncated.
 package struct PartParser: Sendable {
     /// What a multipart body consists of.
     package enum Piece: Sendable, Equatable {
@@ -89,7 +90,9 @@ package struct PartParser: Sendable {
 
     private var truncated: StreamError {
         let place = StreamPlace(element: max(count, 1), byte: offset + start)
-        let fault = stage == .preamble && count == 0 ? "has no delimiter with the boundary that its type names" : "ends before its last delimiter"
+        let fault =
+            stage == .preamble && count == 0
+            ? "has no delimiter with the boundary that its type names" : "ends before its last delimiter"
         return StreamError(.truncated, "the multipart body \(fault) (RFC 2046 §5.1.1)", at: place)
     }
 
@@ -183,7 +186,7 @@ package struct PartParser: Sendable {
             switch match() {
             case .open:
                 needsInput = true
-                return try checkFields(buffer.count - start)
+                return
             case .delimiter(let isLast, let end):
                 begin()
                 stage = .body
@@ -198,15 +201,25 @@ package struct PartParser: Sendable {
             let line = buffer[start...feed]
             try checkFields(line.count)
             let isBlank = line.count == 1 || (line.count == 2 && line.first == 0x0D)
-            if !isBlank { fields.append(contentsOf: line) }
-            start = feed + 1
-            guard isBlank else { continue }
+            if !isBlank, isField(line) {
+                fields.append(contentsOf: line)
+                start = feed + 1
+                continue
+            }
+            if isBlank { start = feed + 1 }
             begin()
             stage = .body
             isAtLineStart = true
             held = 0
             return
         }
+    }
+
+    /// Whether a line is a field or continues one.
+    private func isField(_ line: ArraySlice<UInt8>) -> Bool {
+        if let first = line.first, first == 0x20 || first == 0x09 { return !fields.isEmpty }
+        let name = line.prefix { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
+        return !name.isEmpty && name.endIndex < line.endIndex && line[name.endIndex] == UInt8(ascii: ":")
     }
 
     private func checkFields(_ more: Int) throws {

@@ -12,7 +12,7 @@ public struct StreamError: DescribedError, Sendable {
         case tooLarge
         /// The body isn't a stream of the needed format.
         case format
-        /// An event reports an error of the service, as ``EndpointDescriptor/failsStream(atEvent:)`` declares. The error's ``event`` has it.
+        /// An event reports an error of the service, as ``EndpointDescriptor/failsStream(atEvent:)`` declares: see ``event``.
         case reported
         /// The stream is read a second time, or from two tasks at once.
         case misuse

@@ -50,9 +50,8 @@ public enum StreamFraming: String, Sendable, Hashable, CaseIterable {
             case (.some, true) where declared != nil: "declare .framing(.events), or return ElementStream"
             default: "check the call, or declare .framing(…) if the body has another type than the header says"
             }
-        throw StreamError(
-            .format, "The body came \(contentType.map { "of the type “\(VisibleText.of($0))”" } ?? "without a Content-Type"), and \(needed) is "
-                + "expected: \(fix).")
+        let came = contentType.map { "of the type “\(VisibleText.of($0))”" } ?? "without a Content-Type"
+        throw StreamError(.format, "The body came \(came), and \(needed) is expected: \(fix).")
     }
 
     /// The types that a request for the framing accepts.

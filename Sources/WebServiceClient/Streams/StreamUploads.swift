@@ -1,5 +1,5 @@
-public import HTTPTransport
 import Foundation
+public import HTTPTransport
 
 /// A request's body that is made from an asynchronous sequence while it is sent: JSON Lines, a JSON text sequence, or events.
 ///
@@ -9,8 +9,8 @@ import Foundation
 ///
 ///     try await client.ingest(readings: StreamUpload(.jsonLines, sensor.readings))
 ///
-/// The transport pulls: the sequence isn't read ahead of what the server takes. An element is encoded by the endpoint's serializer. An error
-/// of the sequence or of the encoder ends the call with a ``ServiceError`` of the kind ``ServiceError/Kind/encoding``.
+/// The transport pulls: the sequence isn't read ahead of what the server takes. An element is encoded by the endpoint's serializer. An
+/// error of the sequence or of the encoder ends the call with a ``ServiceError`` of the kind ``ServiceError/Kind/encoding``.
 public struct StreamUpload: Sendable {
     /// How elements are divided.
     public enum Framing: String, Sendable, Hashable, CaseIterable {
