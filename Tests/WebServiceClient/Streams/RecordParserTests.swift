@@ -93,9 +93,3 @@ import Testing
         #expect(places[1].description == "element 2, line 3, byte 3")
     }
 }
-
-extension Result where Success == StreamRecord, Failure == StreamError {
-    fileprivate static func == (left: Self?, right: _OptionalNilComparisonType) -> Bool {
-        if case .none = left { true } else { false }
-    }
-}
