@@ -110,7 +110,7 @@ extension ServiceError {
         /// The provider could not make credentials or the server failed to prove its identity. The cause is the provider's error, which may
         /// be the ``ServiceError`` of a call that it made, such as a token request.
         public static let authentication = Self(rawValue: "authentication")
-        /// The exchange failed below HTTP; the cause is ``TransportError``.
+        /// The exchange failed below HTTP; the cause is ``TransportError``, or ``StreamError`` for a stream that can't be connected again.
         public static let transport = Self(rawValue: "transport")
         /// A deadline passed; the cause is ``TransportError``.
         public static let timeout = Self(rawValue: "timeout")

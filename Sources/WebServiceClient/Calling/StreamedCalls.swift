@@ -91,8 +91,8 @@ extension EventStream: StreamedResult {
         if bound.request.headers[.cacheControl] == nil { bound.request.headers[.cacheControl] = "no-store" }
         let opened = try await dispatcher.opened(bound, accepting: StreamFraming.events.accepted, isEvents: true)
         let (reader, endpoint, url) = (opened.reader, dispatcher.endpoint, opened.response.url)
-        let rules = EventRules(
-            limit: endpoint.bodyLimit, end: opened.attributes[StreamEnd.self], failing: opened.attributes[FailingEvents.self]?.types ?? [])
+        let failing = Set(opened.attributes[FailingEvents.self]?.types ?? [])
+        let rules = EventRules(limit: endpoint.bodyLimit, end: opened.attributes[StreamEnd.self], failing: failing)
         let decode: @Sendable (ServerEvent) throws -> Element = { event in
             if let event = event as? Element { return event }
             return try endpoint.decoder.value(

@@ -8,13 +8,13 @@ extension ReconnectionPolicy: EndpointAttribute {}
 
 /// The types of events by which the service reports an error within an event stream: ``EndpointDescriptor/failsStream(atEvent:)``.
 public struct FailingEvents: EndpointAttribute, Hashable {
-    /// The types, such as `error`.
-    public let types: Set<String>
+    /// The types, such as `error`, sorted.
+    public let types: [String]
 
     /// Creates the attribute. With no types, no event fails the stream.
-    public init(_ types: String...) { self.types = Set(types) }
+    public init(_ types: String...) { self.init(types: types) }
 
-    init(types: [String]) { self.types = Set(types) }
+    init(types: [String]) { self.types = Set(types).sorted() }
 }
 
 extension EndpointDescriptor {
