@@ -24,7 +24,7 @@ import Testing
                 + "explicitly typed\r\n\r\n--b--\r\n\r\nThis is the epilogue.\r\n--b\r\n",
             parts: [
                 Part(body: "implicitly typed"),
-                Part(fields: ["Content-Type: text/plain; charset=us-ascii"], body: "explicitly typed\r\n"),
+                Part(fields: ["Content-type: text/plain; charset=us-ascii"], body: "explicitly typed\r\n"),
             ]),
         Example(stream: "--b--", parts: []),
         Example(stream: "--b\r\n\r\n--b--", parts: [Part(body: "")]),
