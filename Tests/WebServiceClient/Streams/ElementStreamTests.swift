@@ -73,8 +73,8 @@ import WebServiceTesting
         var iterator = try await client.elements().makeAsyncIterator()
         #expect(try await iterator.next()?.id == 1)
         let error = await #expect(throws: ServiceError.self) { _ = try await iterator.next() }
-        #expect((error?.cause as? StreamError)?.place == StreamPlace(element: 2, line: 3, byte: 20))
-        #expect(error?.kind == .decoding && error?.message.contains("element 2, line 3, byte 20") == true)
+        #expect((error?.cause as? StreamError)?.place == StreamPlace(element: 2, line: 3, byte: 21))
+        #expect(error?.kind == .decoding && error?.message.contains("element 2, line 3, byte 21") == true)
         #expect(try await iterator.next() == nil)
         let results = try await client.elements().results.all()
         #expect(results.map { try? $0.get().id } == [1, nil, 3])
@@ -97,6 +97,7 @@ import WebServiceTesting
         for type in ["application/jsonl", "application/json", "application/json-seq", "multipart/mixed; boundary=b", "text/event-stream"] {
             let head =
                 switch type {
+                case "application/jsonl": "\""
                 case "application/json": "[\""
                 case "application/json-seq": "\u{1E}\""
                 case "text/event-stream": "data: "
