@@ -59,6 +59,7 @@ private func parts() {
             for _ in benchmark.scaledIterations { blackHole(try await work.authorize()) }
         }
     }
+    streams()
     let query = QueryWork()
     Benchmark("FetchRequest, built and printed") { benchmark in
         for _ in benchmark.scaledIterations { blackHole(try query.buildAndPrint()) }
@@ -75,5 +76,20 @@ private func parts() {
     }
     Benchmark("Log call, filtered out") { benchmark in
         for number in benchmark.scaledIterations { log.filtered(number) }
+    }
+}
+
+/// Streams of 10,000 values, about a megabyte.
+private func streams() {
+    guard let work = try? StreamWork() else { return }
+    let configuration = Benchmark.Configuration(
+        metrics: [.wallClock, .instructions, .throughput], scalingFactor: .one, maxDuration: .seconds(2), maxIterations: 100)
+    Benchmark("Stream of 10,000 events", configuration: configuration) { _ in blackHole(try await work.readEvents()) }
+    Benchmark("Stream of 10,000 JSON lines, decoded", configuration: configuration) { _ in blackHole(try await work.readLines()) }
+    Benchmark("Stream of 10,000 elements of an array, decoded", configuration: configuration) { _ in
+        blackHole(try await work.readArray())
+    }
+    Benchmark("10,000 JSON lines, split and decoded by JSONDecoder", configuration: configuration) { _ in
+        blackHole(try work.readLinesByHand())
     }
 }

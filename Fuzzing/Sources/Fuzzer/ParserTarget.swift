@@ -11,6 +11,7 @@ enum ParserTarget: String, CaseIterable {
     case contentCoding, responseHead
     case json, jsonDirect, jsonPieces, jsonValue
     case xml, xmlDecoding
+    case lines, events, jsonLines, jsonSequence, parts
     case odataQuery, odataExpression, odataLiteral, odataModel
     case odataPage, odataPieces, odataPayload, odataEntity, edmText
     case spoolSegment, redaction, receiverAnswer, traceContext
@@ -125,6 +126,21 @@ enum ParserTarget: String, CaseIterable {
             check(direct == (try? JSONReader().decode(JSONTree.self, from: data)), "\(text.debugDescription) is read differently directly")
         case .jsonValue, .xml, .xmlDecoding:
             runUntyped(text, data)
+        case .lines:
+            checkPieces(text) { StreamParsers.lines(of: data, inPiecesOf: $0, limit: 100) ?? ["?"] }
+        case .events:
+            checkPieces(text) { size -> [String] in
+                guard let read = StreamParsers.events(of: data, inPiecesOf: size, limit: 1_000) else { return ["?"] }
+                return read.events.map { "\($0)" } + [read.lastID]
+            }
+        case .jsonLines, .jsonSequence:
+            let framing = self == .jsonLines ? StreamFraming.jsonLines : .jsonSequence
+            checkPieces(text) { StreamParsers.records(of: data, as: framing, inPiecesOf: $0, limit: 1_000) ?? [nil, nil, nil] }
+        case .parts:
+            checkPieces(text) { size in
+                StreamParsers.parts(of: data, boundary: "b", inPiecesOf: size, fieldLimit: 200)?.map { "\($0.fields) \(Array($0.body))" }
+                    ?? ["?"]
+            }
         case .responseHead:
             let head = HTTPFields.responseHead(Array(data))
             check(head.status < 1_000, "\(text.debugDescription) has the status \(head.status)")
@@ -174,6 +190,14 @@ enum ParserTarget: String, CaseIterable {
             }
         }
         return whole.prefix(1 << 20)
+    }
+
+    /// Checks that a parser reads the same from the whole, from single bytes, and from pieces of another size.
+    private func checkPieces<Result: Equatable>(_ text: String, _ read: (_ size: Int) -> Result) {
+        let whole = read(.max)
+        for size in [1, 2 + text.utf8.count % 7] {
+            check(read(size) == whole, "pieces of \(size) make a difference to \(text.debugDescription)")
+        }
     }
 
     func check(_ holds: Bool, _ message: @autoclosure () -> String) {

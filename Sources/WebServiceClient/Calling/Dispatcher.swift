@@ -9,7 +9,7 @@ struct Dispatcher: Sendable {
     let endpoint: ResolvedEndpoint
     let options: CallOptions
     /// The beginning of the call, by the clock of the stages that keep its deadline.
-    let started: MonotonicInstant
+    private(set) var started: MonotonicInstant
 
     init(state: ClientState, endpoint: ResolvedEndpoint, options: CallOptions = .none) {
         self.state = state
@@ -35,7 +35,8 @@ struct Dispatcher: Sendable {
     /// Performs a call and returns its value.
     @inline(__always)
     func value<Value: Decodable>(_ arguments: [(any Sendable)?]) async throws -> Value {
-        try await received(bind(arguments)).value
+        if let result = ResultKind.stream(Value.self) { return try await streamed(result, as: Value.self, to: bind(arguments)).value }
+        return try await received(bind(arguments)).value
     }
 
     /// Performs a call and returns its value with the response.
@@ -47,6 +48,7 @@ struct Dispatcher: Sendable {
     /// Sends a bound request and returns its value with the response.
     @inline(__always)
     func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
+        if let result = ResultKind.stream(Value.self) { return try await streamed(result, as: Value.self, to: bound) }
         let (value, response): (Value, _) = try await received(bound)
         var result = ServiceResponse(
             value: value, status: response.status, headers: response.headers, url: response.url,
@@ -309,9 +311,11 @@ extension Dispatcher {
 
     /// Returns the body of a call as a stream, with the reader that creates the call's errors while the body is read.
     ///
-    /// - Parameter limit: The maximum number of bytes of a failure's body that are read to judge it.
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes of a failure's body that are read to judge it.
+    ///   - wait: The time to wait before the request is sent. The call's deadline begins afterwards.
     func streamWithReader(
-        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit
+        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit, after wait: Duration = .zero
     ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
         var bound = bound
         bound.isStream = true
@@ -329,7 +333,7 @@ extension Dispatcher {
         }
         let exchange: Exchange
         do {
-            exchange = try await send(bound, record)
+            exchange = try await waiting(wait, bound, record).send(bound, record)
         } catch {
             end()
             throw error
@@ -355,5 +359,18 @@ extension Dispatcher {
         result.secrets = response.secrets
         result.source = response.source
         return (result, reader)
+    }
+
+    /// Waits before a call is sent, and returns the dispatcher whose deadline begins then.
+    private func waiting(_ wait: Duration, _ bound: BoundRequest, _ record: CallRecord) async throws -> Dispatcher {
+        guard wait > .zero else { return self }
+        do {
+            try await state.runtime.clock.sleep(wait, unless: record.cancellation)
+        } catch {
+            throw wrap(record.cancellation.cause ?? error, stage: .chain, request: bound.request)
+        }
+        var dispatcher = self
+        dispatcher.started = state.runtime.clock.now()
+        return dispatcher
     }
 }

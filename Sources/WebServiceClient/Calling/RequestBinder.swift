@@ -279,6 +279,8 @@ struct BodyEncoder {
         switch value {
         case let body as RequestBody:
             return body
+        case let upload as StreamUpload:
+            return upload.body(with: serializer)
         case let data as Data:
             return RequestBody(data, contentType: "application/octet-stream")
         case let form as MultipartForm:

@@ -235,6 +235,23 @@ struct ResponseReader: Sendable {
         return unreadable(beginning, as: type, error)
     }
 
+    /// The error that the call throws for a fault in its stream of values. Errors of the call itself pass unchanged.
+    func failure(ofStream error: any Error) -> any Error {
+        if let cause = exchange.record.cancellation.cause { return broken(cause) }
+        guard let fault = error as? StreamError else { return error is ServiceError ? error : broken(error) }
+        let (kind, stage): (ServiceError.Kind, ServiceError.Stage) =
+            switch fault.kind {
+            case .format: (.format, .decoding)
+            case .tooLarge: (.bodyTooLarge, .body)
+            case .reported: (.refused, .status)
+            case .reconnection: (.transport, .body)
+            case .decoding, .truncated, .misuse: (.decoding, .decoding)
+            }
+        var result = self.error(kind, stage: stage, fault.description, body: Data(), cause: fault)
+        result.errorBody = fault.event
+        return result
+    }
+
     /// The error of a call that was cancelled after the head of its response had arrived.
     ///
     /// - Parameter error: The error that the call would have otherwise, whose stage is known.
@@ -255,6 +272,13 @@ enum ResultKind {
     /// Whether a response without a body can be a value of the type.
     static func takesEmpty<Value>(_ type: Value.Type) -> Bool {
         empty(type) != nil
+    }
+
+    /// The type as one that is read while the body arrives; `nil` for all others.
+    @inline(__always)
+    static func stream<Value>(_ type: Value.Type) -> (any StreamedResult.Type)? {
+        // A cast takes hundreds of instructions, and most results are larger than the two references of a stream.
+        MemoryLayout<Value>.size <= MemoryLayout<EventStream<ServerEvent>>.size ? type as? any StreamedResult.Type : nil
     }
 
     /// Whether an argument is a `nil` inside an existential, as generic methods pass it.

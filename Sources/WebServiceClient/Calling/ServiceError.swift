@@ -110,11 +110,12 @@ extension ServiceError {
         /// The provider could not make credentials or the server failed to prove its identity. The cause is the provider's error, which may
         /// be the ``ServiceError`` of a call that it made, such as a token request.
         public static let authentication = Self(rawValue: "authentication")
-        /// The exchange failed below HTTP; the cause is ``TransportError``.
+        /// The exchange failed below HTTP; the cause is ``TransportError``, or ``StreamError`` for a stream that can't be connected again.
         public static let transport = Self(rawValue: "transport")
         /// A deadline passed; the cause is ``TransportError``.
         public static let timeout = Self(rawValue: "timeout")
-        /// The body is larger than the bound; the cause is ``ResponseBodyTooLarge``.
+        /// The body, or an element of a stream of values, is larger than the bound; the cause is ``ResponseBodyTooLarge`` or
+        /// ``StreamError``.
         public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
         /// The call wasn't sent, because calls to its origin keep failing; the cause is ``CircuitOpen``.
         public static let circuitOpen = Self(rawValue: "circuitOpen")

@@ -224,6 +224,7 @@ extension EndpointCompiler {
         }
         faults += TrustCheck.faults(descriptor.settings, key: key)
         faults += ResilienceCheck.faults(descriptor.settings, key: key, method: descriptor.method)
+        faults += StreamCheck.faults(descriptor.settings, key: key)
         faults += LimitCheck.faults(descriptor.settings, key: key)
         faults += CacheCheck.faults(descriptor.settings, key: key, method: descriptor.method)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {

@@ -80,6 +80,14 @@ public struct JSONSerializer: SerializationDelegate {
         parser = .foundation(decoder)
     }
 
+    /// Reads the elements of arrays that arrive in pieces, with the same strategies.
+    var reader: JSONReader {
+        switch parser {
+        case .reader(let reader): reader
+        case .foundation(let decoder): JSONReader(settingsOf: decoder)
+        }
+    }
+
     /// Whether the order of members varies.
     var hasUnorderedKeys: Bool { !encoder.outputFormatting.contains(.sortedKeys) }
 

@@ -1,0 +1,200 @@
+import Foundation
+
+/// A result that is read while the body arrives: ``EventStream`` and ``ElementStream``. The method's result type decides at run time that
+/// the call is streamed, so that it needs no overload of its own.
+protocol StreamedResult: Sendable {
+    /// Sends a bound request, and returns its stream with the response.
+    static func open(_ dispatcher: Dispatcher, _ bound: Dispatcher.BoundRequest) async throws -> ServiceResponse<Self>
+}
+
+extension Dispatcher {
+    /// Sends a bound request of a streamed call.
+    @inline(never)
+    func streamed<Value>(
+        _ result: any StreamedResult.Type, as type: Value.Type, to bound: BoundRequest
+    ) async throws -> ServiceResponse<Value> {
+        func open<Result: StreamedResult>(_ result: Result.Type) async throws -> ServiceResponse<Value?> {
+            try await result.open(self, bound).map { $0 as? Value }
+        }
+        let response = try await open(result)
+        // Both names are of the same type.
+        guard let value = response.value else { throw StreamError.readTwice }
+        return response.map { _ in value }
+    }
+
+    /// Sends the request of a stream of values, and checks the type of its body.
+    ///
+    /// - Parameters:
+    ///   - wait: The time to wait before.
+    ///   - accepted: The media types that the call reads.
+    /// - Returns: The response with its framing; no framing if it has no content.
+    fileprivate func opened(
+        _ bound: BoundRequest, after wait: Duration = .zero, accepting accepted: String, isEvents: Bool
+    ) async throws -> OpenedStream {
+        var bound = bound
+        if !endpoint.hasOwnAccept { bound.request.headers[.accept] = accepted }
+        let (response, reader) = try await streamWithReader(to: bound, after: wait)
+        let body = response.value.failing(as: reader.broken)
+        guard response.status != 204, response.status != 205 else { return OpenedStream(response: response, body: body, reader: reader) }
+        do {
+            let framing = try StreamFraming.of(
+                response.headers[.contentType], declared: reader.exchange.record.attributes[StreamFraming.self], isEvents: isEvents)
+            return OpenedStream(response: response, body: body, reader: reader, framing: framing)
+        } catch {
+            body.cancel()
+            throw reader.failure(ofStream: error)
+        }
+    }
+}
+
+/// The response of a stream of values.
+private struct OpenedStream {
+    let response: ServiceResponse<ResponseBody>
+    let body: ResponseBody
+    let reader: ResponseReader
+    /// `nil` if the response has no content.
+    var framing: StreamFraming?
+
+    var attributes: EndpointAttributes { reader.exchange.record.attributes }
+}
+
+extension ElementStream: StreamedResult {
+    static func open(_ dispatcher: Dispatcher, _ bound: Dispatcher.BoundRequest) async throws -> ServiceResponse<Self> {
+        let accepted = dispatcher.attributes[StreamFraming.self]?.accepted ?? StreamFraming.elementTypes
+        let opened = try await dispatcher.opened(bound, accepting: accepted, isEvents: false)
+        let (reader, endpoint, url) = (opened.reader, dispatcher.endpoint, opened.response.url)
+        let contentType = opened.response.headers[.contentType]
+        let framing = opened.framing ?? .jsonLines
+        let boundary: String
+        do {
+            boundary = framing == .parts ? try (MediaType(contentType ?? "") ?? .octets).multipartBoundary() : ""
+        } catch {
+            opened.body.cancel()
+            throw reader.failure(ofStream: error)
+        }
+        let plan = ElementPlan<Element>(
+            framing: framing, boundary: boundary, path: endpoint.plan.payloadRoot, reader: endpoint.decoder.arrayReader(contentType),
+            limit: endpoint.bodyLimit
+        ) { record in
+            try endpoint.decoder.value(
+                Element.self, from: record.bytes, contentType: record.contentType, at: endpoint.plan.payloadRoot, url: url)
+        }
+        let content = Content(body: opened.body, parser: { plan.parser() }, failure: reader.failure(ofStream:))
+        return opened.response.map { _ in ElementStream(content) }
+    }
+}
+
+extension EventStream: StreamedResult {
+    static func open(_ dispatcher: Dispatcher, _ bound: Dispatcher.BoundRequest) async throws -> ServiceResponse<Self> {
+        var bound = bound
+        // An event stream isn't stored, and its events aren't those of an earlier call.
+        if bound.request.headers[.cacheControl] == nil { bound.request.headers[.cacheControl] = "no-store" }
+        let opened = try await dispatcher.opened(bound, accepting: StreamFraming.events.accepted, isEvents: true)
+        let (reader, endpoint, url) = (opened.reader, dispatcher.endpoint, opened.response.url)
+        let failing = Set(opened.attributes[FailingEvents.self]?.types ?? [])
+        let rules = EventRules(limit: endpoint.bodyLimit, end: opened.attributes[StreamEnd.self], failing: failing)
+        let decode: @Sendable (ServerEvent) throws -> Element = { event in
+            if let event = event as? Element { return event }
+            return try endpoint.decoder.value(
+                Element.self, from: Data(event.data.utf8), contentType: nil, at: endpoint.plan.payloadRoot, url: url)
+        }
+        var content = Content(
+            body: opened.framing == nil ? nil : opened.body, rules: rules, decode: decode, failure: reader.failure(ofStream:))
+        if let policy = opened.attributes[ReconnectionPolicy.self], policy.attempts > 0 {
+            content.reconnection = dispatcher.reconnection(of: bound, policy)
+        }
+        return opened.response.map { [content] _ in EventStream(content) }
+    }
+}
+
+// Connects event streams again.
+extension Dispatcher {
+    fileprivate func reconnection(of bound: BoundRequest, _ policy: ReconnectionPolicy) -> EventReconnection {
+        // The stream may be read outside the closure that gave the call its attributes.
+        let attributes = CallAttributes.current
+        return EventReconnection(
+            policy: policy,
+            open: { lastID, wait in
+                try await CallAttributes.$current.withValue(attributes) { try await reopened(bound, lastID: lastID, after: wait) }
+            },
+            permits: { Self.isOfConnection($0) && bound.request.body?.isReplayable != false })
+    }
+
+    /// Sends the call again, through the whole chain.
+    private func reopened(_ bound: BoundRequest, lastID: String, after wait: Duration) async throws -> EventReconnection.Outcome {
+        var bound = bound
+        guard bound.request.body?.isReplayable != false else {
+            throw StreamError(
+                .reconnection, "The stream can't be connected again, because the call's body can't be sent again: make it replayable.")
+        }
+        if !lastID.isEmpty {
+            if let fault = URLEncoding.headerFault(in: lastID) {
+                throw StreamError(.reconnection, "The stream can't be resumed, because its last event ID isn't a field value: \(fault).")
+            }
+            bound.request.headers["Last-Event-ID"] = lastID
+        }
+        let opened: OpenedStream
+        do {
+            opened = try await self.opened(bound, after: wait, accepting: StreamFraming.events.accepted, isEvents: true)
+        } catch {
+            guard Self.isOfConnection(error) else { throw error }
+            return .failed(error)
+        }
+        guard opened.framing != nil else { return .ended }
+        guard opened.response.status == 200 else {
+            opened.body.cancel()
+            throw opened.reader.failure(
+                ofStream: StreamError(
+                    .reconnection, "The service answers the reconnection with status \(opened.response.status), and 200 is expected."))
+        }
+        return .opened(opened.body, failure: opened.reader.failure(ofStream:))
+    }
+
+    /// Whether an error is one of the connection, so that another one may succeed.
+    private static func isOfConnection(_ error: any Error) -> Bool {
+        guard let error = error as? ServiceError else { return false }
+        return error.kind == .transport || error.kind == .timeout || error.kind == .circuitOpen
+    }
+}
+
+extension BodyDecoder {
+    /// Reads the elements of an array: with the settings of the endpoint's serializer if it reads JSON.
+    fileprivate func arrayReader(_ contentType: String?) -> JSONReader {
+        let chosen: (any SerializationDelegate)? =
+            switch parsing {
+            case .forced(let parser): parser
+            case .byContentType, .off: contentType.flatMap { MediaType($0) }.flatMap { parsers.delegate(for: $0) }
+            }
+        return (chosen as? JSONSerializer)?.reader ?? (serializer as? JSONSerializer)?.reader ?? JSONReader()
+    }
+}
+
+extension MediaType {
+    /// The type of bodies whose type is unknown.
+    fileprivate static let octets = MediaType(checkedType: "application", subtype: "octet-stream", parameters: [])
+}
+
+extension ServiceCall {
+    /// Sends the call and returns its events: see ``EventStream``.
+    ///
+    ///     for try await event in try await client.http.get("/prices").events() { … }
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func events<Element: Decodable & Sendable>(of type: Element.Type = ServerEvent.self) async throws -> EventStream<Element> {
+        try await value()
+    }
+
+    /// Sends the call and returns its elements: see ``ElementStream``.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func elements<Element: Decodable & Sendable>(of type: Element.Type = Element.self) async throws -> ElementStream<Element> {
+        try await value()
+    }
+}
+
+extension ServiceResponse where Value == ResponseBody {
+    /// The parts of a multipart response: see ``BodyParts``.
+    ///
+    /// - Throws: ``StreamError`` if the response isn't multipart, or its boundary is missing or too long.
+    public func parts() throws -> BodyParts { try value.parts(contentType: headers[.contentType] ?? "application/octet-stream") }
+}

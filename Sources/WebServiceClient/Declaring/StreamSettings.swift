@@ -1,0 +1,78 @@
+// The settings of streams of values are attributes, so that a class, an endpoint or a call can set them.
+
+extension StreamFraming: EndpointAttribute {}
+
+extension StreamEnd: EndpointAttribute {}
+
+extension ReconnectionPolicy: EndpointAttribute {}
+
+/// The types of events by which the service reports an error within an event stream: ``EndpointDescriptor/failsStream(atEvent:)``.
+public struct FailingEvents: EndpointAttribute, Hashable {
+    /// The types, such as `error`, sorted.
+    public let types: [String]
+
+    /// Creates the attribute. With no types, no event fails the stream.
+    public init(_ types: String...) { self.init(types: types) }
+
+    init(types: [String]) { self.types = Set(types).sorted() }
+}
+
+extension EndpointDescriptor {
+    /// Sets how the body is divided into the elements of an ``ElementStream``, for services whose `Content-Type` doesn't say it: JSON lines
+    /// that are sent as plain text, for example. ``StreamFraming/events`` does the same for an ``EventStream``.
+    public func framing(_ framing: StreamFraming) -> EndpointDescriptor {
+        attribute(framing)
+    }
+
+    /// Sets the data that ends an event stream. The event with it isn't delivered. A stream that ends without it is an error: it was cut.
+    ///
+    ///     "chat(request:)": .post("/chat/completions").endsStream(at: "[DONE]")
+    public func endsStream(at data: String) -> EndpointDescriptor {
+        attribute(StreamEnd.data(data))
+    }
+
+    /// Sets the type of the event that ends an event stream. The event is delivered. A stream that ends without it is an error: it was cut.
+    ///
+    ///     "messages(request:)": .post("/messages").endsStream(atEvent: "message_stop").failsStream(atEvent: "error")
+    public func endsStream(atEvent type: String) -> EndpointDescriptor {
+        attribute(StreamEnd.event(type))
+    }
+
+    /// Sets the types of events that report an error of the service. Such an event ends the stream with a ``ServiceError`` of the kind
+    /// ``ServiceError/Kind/refused``, whose ``ServiceError/errorBody`` is the ``ServerEvent``. Without this modifier, events of all types
+    /// are elements.
+    public func failsStream(atEvent types: String...) -> EndpointDescriptor {
+        attribute(FailingEvents(types: types))
+    }
+
+    /// Connects an event stream again when its connection ends: see ``ReconnectionPolicy``.
+    public func reconnecting(_ policy: ReconnectionPolicy = ReconnectionPolicy()) -> EndpointDescriptor {
+        attribute(policy)
+    }
+}
+
+/// Finds settings of streams that make no sense.
+enum StreamCheck {
+    /// Returns the faults in the settings of one endpoint, or in those of the class or the client.
+    static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
+        var faults: [TableFault] = []
+        func add(_ problem: String, _ fix: String) {
+            faults.append(TableFault(kind: .badPolicy, key: key, problem: problem, fix: fix))
+        }
+        let owner = TableFault.owner(key)
+        for fault in settings.attributes[ReconnectionPolicy.self]?.faults ?? [] {
+            add("the reconnection policy\(owner) is invalid: \(fault.problem)", fault.fix)
+        }
+        if settings.attributes[StreamEnd.self] == .event("") {
+            add("the event that ends streams\(owner) has no type", "name one, such as \"done\"; an event without a type is a \"message\"")
+        }
+        let failing = settings.attributes[FailingEvents.self]?.types ?? []
+        if failing.contains("") {
+            add("an event that fails streams\(owner) has no type", "name one, such as \"error\"; an event without a type is a \"message\"")
+        }
+        if case .event(let type) = settings.attributes[StreamEnd.self], failing.contains(type) {
+            add("the event type \"\(type)\" both ends and fails streams\(owner)", "remove one of the two")
+        }
+        return faults
+    }
+}
