@@ -111,7 +111,9 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],
             path: "Tests/Integration",
-            exclude: ["Probes", "careless", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress", "sweep", "transfers", "trusting"],
+            exclude: [
+                "Probes", "careless", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress", "sweep", "transfers", "trusting",
+            ],
             swiftSettings: settings),
     ]
 )

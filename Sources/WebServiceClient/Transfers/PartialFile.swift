@@ -271,8 +271,11 @@ final class PartialFile: Sendable {
         return true
     }
 
-    /// Removes the files.
-    func discard() { place.remove() }
+    /// Removes the files. Nothing is written any more.
+    func discard() {
+        state.withLock { $0 = nil }
+        place.remove()
+    }
 
     private func fault(_ problem: String, _ code: Int32) -> TransferError {
         Self.storage("The partial file of \(place.name) \(problem)", code)

@@ -175,6 +175,8 @@ struct ResumableDownload: Sendable {
             guard let wait = pace.wait(after: failure) else { throw failure }
             report(.debug, "the download of \(file.place.name) was interrupted at byte \(position) and goes on in \(wait.text)")
             try await call.pause(wait)
+            // Now that the length is known, several requests can fetch the rest.
+            if isFirst, file.record?.length != nil { return }
         }
     }
 

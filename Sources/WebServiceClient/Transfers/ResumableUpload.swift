@@ -147,6 +147,8 @@ struct ResumableUpload: Sendable {
         call.descriptor.settings = settings
         call.target = isForeign ? .outside(session.url) : .link(session.url)
         call.options = creation.dispatcher.options
+        // The total time of the creation's call counts for the whole upload.
+        if let end = creation.end { call.options.timeout = max(.zero, creation.clock.now().duration(to: end)) }
         (call.key, call.route) = (creation.identity.key, creation.identity.route)
         var captured = try CapturedCall(call)
         captured.attributes = creation.attributes
@@ -173,9 +175,11 @@ struct ResumableUpload: Sendable {
         // A server may contradict itself once for each piece without a wait.
         var mayAsk = true
         let hasSentAll = Locked(false)
+        // Whether the answer to the last piece was lost.
+        var hasLostEnd = false
         while true {
             if case .at(let position) = state {
-                hasSentAll.withLock { $0 = false }
+                hasLostEnd = false
                 if position > furthest {
                     if furthest >= 0 { pace.progressed() }
                     (furthest, mayAsk) = (position, true)
@@ -189,11 +193,12 @@ struct ResumableUpload: Sendable {
                 note(source.length)
                 return last
             case .gone:
-                guard !hasSentAll.withLock({ $0 }) else { throw unknownOutcome }
+                guard !hasLostEnd else { throw unknownOutcome }
                 throw SessionGone()
             case .at, .unknown, .busy: break
             }
             if case .at(let position) = state { piece = rules.piece(from: position, of: source.length) } else { piece = nil }
+            hasSentAll.withLock { $0 = false }
             do {
                 let end = try await exchange(call, piece) { hasSentAll.withLock { $0 = true } }
                 last = end
@@ -203,6 +208,7 @@ struct ResumableUpload: Sendable {
                     try keep(session)
                 }
             } catch let error as ServiceError {
+                if hasSentAll.withLock({ $0 }) { hasLostEnd = true }
                 guard let wait = pace.wait(after: error) else { throw error }
                 report(.debug, "the upload was interrupted and goes on in \(wait.text)")
                 try await call.pause(wait)

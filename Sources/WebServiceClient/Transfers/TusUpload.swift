@@ -20,7 +20,7 @@ struct TusUpload: UploadDialect {
             request.headers["Upload-Metadata"] = rules.metadata.sorted { $0.key < $1.key }
                 .map { $0.value.isEmpty ? $0.key : "\($0.key) \(Data($0.value.utf8).base64EncodedString())" }.joined(separator: ",")
         }
-        guard rules.sendsSmallFilesAtOnce, request.body == nil, (1...Self.smallFile).contains(source.length) else { return }
+        guard rules.sendsSmallFilesAtOnce, (request.body?.length ?? 0) == 0, (1...Self.smallFile).contains(source.length) else { return }
         try send(0..<source.length, &request, source, isCreation: true)
     }
 

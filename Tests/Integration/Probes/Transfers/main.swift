@@ -21,7 +21,14 @@ case "download":
     let result = try await client.http.get("/file").download(to: file, options: options)
     print("received \(result.received) of \(result.length) with \(result.requests) requests, \(result.restarts.count) restarts")
 case "upload" where arguments.count == 5:
-    let rules: UploadProtocol = arguments[3] == "tus" ? .tus : arguments[3] == "tus-pieces" ? .tus(pieces: 1 << 20) : .google
+    // tuspyserver refuses uploads without them.
+    let metadata = ["filename": file.lastPathComponent, "filetype": "application/octet-stream"]
+    let rules: UploadProtocol =
+        switch arguments[3] {
+        case "tus": .tus(metadata: metadata)
+        case "tus-pieces": .tus(metadata: metadata, pieces: 1 << 20)
+        default: .google
+        }
     let options = UploadOptions(sessionFile: URL(filePath: arguments[4]))
     try await client.http.post(arguments[3].hasPrefix("tus") ? "/files/" : "/sessions").upload(file, by: rules, options: options)
 default:
