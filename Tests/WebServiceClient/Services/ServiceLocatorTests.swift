@@ -74,8 +74,8 @@ private func fault(_ body: () throws -> Void) -> ServiceLocatorError? {
         let empty = fault { _ = try locator.resolve(First.self) }
         #expect(empty?.kind == .missing && empty?.service == "First" && empty?.description.contains("is empty") == true)
         try locator.register(Orders.self) { _ in throw Unmakeable() }
-        let near = fault { _ = try ServiceLocator(parent: locator).resolve(Order.self) }
-        #expect(near?.description.contains("no service Order: the nearest registered name is Orders") == true, "\(near as Any)")
+        let near = fault { _ = try ServiceLocator(parent: locator).resolve(Ordes.self) }
+        #expect(near?.description.contains("no service Ordes: the nearest registered name is Orders") == true, "\(near as Any)")
         let far = fault { _ = try locator.resolve(Counter.self) }
         #expect(far?.description.contains("it has Orders") == true)
         #expect(far?.localizedDescription == far?.description)
@@ -337,4 +337,4 @@ private func fault(_ body: () throws -> Void) -> ServiceLocatorError? {
     }
 }
 
-private struct Order: Sendable {}
+private struct Ordes: Sendable {}
