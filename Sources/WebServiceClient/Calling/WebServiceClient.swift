@@ -52,6 +52,7 @@ open class WebServiceClient: @unchecked Sendable {
         configure(&configuration)
         mutable = Locked(Mutable(configuration: configuration))
         runtime.queue.apply(configuration.queue, number: 0)
+        runtime.backgroundKeeper.apply(configuration.backgroundTime, configuration.diagnostics, number: 0)
     }
 
     /// Creates a client with the endpoints of a profile laid over those of the class.
@@ -66,7 +67,10 @@ open class WebServiceClient: @unchecked Sendable {
     deinit {
         // Background requests hold the chain, and with it the runtime.
         runtime.background.end()
-        runtime.queue.close(with: CallCancelled(.shutdown, reason: "The client was released."))
+        let released = CallCancelled(.shutdown, reason: "The client was released.")
+        runtime.queue.close(with: released)
+        runtime.networkWaits.close(with: released)
+        runtime.calls.endObservers()
     }
 
     // MARK: Declarations
@@ -100,8 +104,9 @@ open class WebServiceClient: @unchecked Sendable {
         }
         if generation == -1 { return configure(change) }
         // If two changes are concurrent, the one with the higher number is the later one.
-        let (limits, number) = mutable.withLock { ($0.configuration.queue, $0.generation) }
-        runtime.queue.apply(limits, number: number)
+        let (latest, number) = mutable.withLock { ($0.configuration, $0.generation) }
+        runtime.queue.apply(latest.queue, number: number)
+        runtime.backgroundKeeper.apply(latest.backgroundTime, latest.diagnostics, number: number)
     }
 
     /// The profile laid over the class's table, or `nil`. See ``replaceProfile(_:)``.

@@ -30,8 +30,8 @@ import WebServiceTesting
         #expect(
             Chain.stages.map(\.name) == [
                 "identifier", "interceptors", "preparation", "idempotency key", "redirects", "hop interceptors", "cache", "coalescing",
-                "retry", "hedging", "circuit breaker", "attempt interceptors", "tracing", "rate limit", "queue", "record", "authentication",
-                "cookies",
+                "retry", "network", "hedging", "circuit breaker", "attempt interceptors", "tracing", "rate limit", "queue", "record",
+                "authentication", "cookies",
             ])
         #expect(Set(Chain.stages.map(\.name)).count == Chain.stages.count)
     }
