@@ -111,7 +111,9 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],
             path: "Tests/Integration",
-            exclude: ["Probes", "careless", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress", "sweep", "trusting"],
+            exclude: [
+                "Probes", "cache-sweep", "careless", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress", "sweep", "trusting",
+            ],
             swiftSettings: settings),
     ]
 )

@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
 ]
 
 // Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
-// shipping logs (`sweep`).
+// shipping logs (`sweep`); be killed while writing a cache (`cache-sweep`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],
@@ -30,5 +30,8 @@ let package = Package(
                 .product(name: "RemoteLogger", package: "web-service-client"),
             ],
             path: "Logs", swiftSettings: settings),
+        .executableTarget(
+            name: "cache-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Caches",
+            swiftSettings: settings),
     ]
 )

@@ -17,6 +17,9 @@ import Musl
 /// Every part has a checksum; a damaged file is removed and counts as not stored. Nothing is synced: after a power failure, responses may
 /// be missing, but none is wrong. Files are written in the background, in one queue. While the queue is full, responses aren't stored.
 ///
+/// The files never have more bytes than the limit, with those that aren't complete yet, if one process writes. Each further process may add
+/// an eighth of the limit before it sees what the others have written.
+///
 /// The folder is private to its user (0700, files 0600). A folder that others may read or write isn't used.
 public final class DiskCacheStore: CacheStore {
     /// A file operation of the store. Tests make them fail.
@@ -36,6 +39,8 @@ public final class DiskCacheStore: CacheStore {
         var waitingBytes = 0
         /// The bytes of all files at the last look, and those written since; `nil` before the first look.
         var bytes: Int?
+        /// The bytes written since the last look.
+        var unseenBytes = 0
         var problem: String?
         /// The kinds of problems reported so far.
         var told: Set<Int32> = []
@@ -58,8 +63,14 @@ public final class DiskCacheStore: CacheStore {
     private static let waitingLimit = 8 * 1024 * 1024
     /// The most bytes of heads that count no longer in a file.
     private static let oldHeadsLimit = 128 * 1024
-    /// The age in seconds of files that an ended process has left unfinished.
+    /// The age in seconds of unfinished files that are removed, whatever their process does.
     private static let leftoverAge = 3_600.0
+    /// The age in seconds of unfinished files whose process has ended. Processes of another container may seem to have ended.
+    private static let deadLeftoverAge = 60.0
+    /// Distinguishes this process from others, also from an ended one with the same number.
+    private static let processMark = "\(getpid())-\(String(UInt32.random(in: .min ... .max), radix: 36))"
+    /// The beginning of the names of unfinished files.
+    private static let unfinishedPrefix = "new-"
 
     /// Creates a store. Nothing is read or written before its first use.
     ///
@@ -133,7 +144,7 @@ public final class DiskCacheStore: CacheStore {
     public func heads() async -> [CacheHead] {
         await withCheckedContinuation { continuation in
             queue.async {
-                continuation.resume(returning: self.files().compactMap { Self.head(at: $0.path) })
+                continuation.resume(returning: self.paths().compactMap { Self.head(at: $0) })
             }
         }
     }
@@ -160,16 +171,34 @@ public final class DiskCacheStore: CacheStore {
 
     private static func name(ofURL url: String) -> String { String(SHA256.hexadecimal(of: url).prefix(40)) }
 
+    /// The path of a file that isn't finished.
+    func unfinishedPath(in partition: String) -> String {
+        "\(folder(of: partition))/\(Self.unfinishedPrefix)\(Self.processMark)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    }
+
     private struct File {
         let path: String
         let size: Int
-        /// The time of the last use, in nanoseconds since 1970.
+        /// The time of the last use, in nanoseconds since 1970; 0 for what an ended process has left.
         let used: Int64
     }
 
-    /// Returns all files of responses. Abandoned unfinished files are removed.
-    private func files() -> [File] {
+    /// The files of the folder.
+    private struct Listing {
+        /// The responses, and what ended processes have left.
         var files: [File] = []
+        /// The bytes of files that a process is writing.
+        var unfinishedBytes = 0
+    }
+
+    /// Returns the paths of all responses.
+    private func paths() -> [String] {
+        list().files.filter { $0.used > 0 }.map(\.path)
+    }
+
+    /// Lists the files. Old unfinished ones are removed.
+    private func list() -> Listing {
+        var listing = Listing()
         let now = Date().timeIntervalSince1970
         for folder in names(in: root) where !folder.hasPrefix(".") {
             let path = "\(root)/\(folder)"
@@ -177,14 +206,31 @@ public final class DiskCacheStore: CacheStore {
                 var status = csl_file_status()
                 let path = "\(path)/\(name)"
                 guard csl_status_at_path(path, false, &status) == 0, status.is_regular else { continue }
-                if name.hasPrefix("new-") {
-                    if now - Double(status.modified) / 1e9 > Self.leftoverAge { _ = unlink(path) }
+                let size = Int(clamping: status.size)
+                guard name.hasPrefix(Self.unfinishedPrefix) else {
+                    listing.files.append(File(path: path, size: size, used: max(1, status.modified)))
+                    continue
+                }
+                let age = now - Double(status.modified) / 1e9
+                let isAbandoned = Self.isAbandoned(name)
+                if age > (isAbandoned ? Self.deadLeftoverAge : Self.leftoverAge) {
+                    remove(path)
+                } else if isAbandoned {
+                    listing.files.append(File(path: path, size: size, used: 0))
                 } else {
-                    files.append(File(path: path, size: Int(clamping: status.size), used: status.modified))
+                    listing.unfinishedBytes += size
                 }
             }
         }
-        return files
+        return listing
+    }
+
+    /// Whether the process that was writing an unfinished file seems to have ended.
+    private static func isAbandoned(_ name: String) -> Bool {
+        let mark = name.dropFirst(unfinishedPrefix.count)
+        if mark.hasPrefix(processMark + "-") { return false }
+        guard let process = mark.split(separator: "-").first.flatMap({ pid_t($0) }), process > 0 else { return true }
+        return process == getpid() || kill(process, 0) != 0 && errno == ESRCH
     }
 
     private func names(in path: String) -> [String] {
@@ -247,9 +293,18 @@ public final class DiskCacheStore: CacheStore {
         return false
     }
 
-    func remove(_ path: String) {
-        if let error = failing?(.remove) { return note("removing a file", error) }
-        if unlink(path) != 0, errno != ENOENT { note("removing a file", errno) }
+    /// Removes a file.
+    ///
+    /// - Returns: Whether it is gone.
+    @discardableResult
+    func remove(_ path: String) -> Bool {
+        if let error = failing?(.remove) {
+            note("removing a file", error)
+            return false
+        }
+        guard unlink(path) != 0, errno != ENOENT else { return true }
+        note("removing a file", errno)
+        return false
     }
 
     /// Begins to store a response.
@@ -276,9 +331,12 @@ public final class DiskCacheStore: CacheStore {
         state.withLock { $0.isReady = false }
     }
 
-    /// Counts a new file.
+    /// Counts bytes that were written, or removed.
     func count(_ bytes: Int) {
-        state.withLock { $0.bytes = ($0.bytes ?? 0) + bytes }
+        state.withLock { state in
+            state.bytes = state.bytes.map { max(0, $0 + bytes) }
+            state.unseenBytes += max(0, bytes)
+        }
     }
 
     /// The path for a new response: that of the one that it replaces, else a free one, else that of the oldest.
@@ -298,21 +356,31 @@ public final class DiskCacheStore: CacheStore {
         return free ?? oldest?.path ?? "\(base).0"
     }
 
-    /// Removes the least recently used responses until a new one has room: down to nine tenths, so that it happens rarely.
-    func makeRoom(for added: Int) {
-        if let known = state.withLock({ $0.bytes }), known + added <= limit { return }
+    /// Makes room for bytes that are about to be written. If it must remove the least recently used responses, then down to nine tenths, so
+    /// that it happens rarely.
+    ///
+    /// - Returns: Whether there is room.
+    func makeRoom(for added: Int) -> Bool {
+        let hasRoom = state.withLock { state in
+            guard let bytes = state.bytes else { return false }
+            return bytes + added <= limit && state.unseenBytes + added <= limit / 8
+        }
+        if hasRoom { return true }
         // Other processes write and remove, too: only the folder knows.
-        var files = files()
-        var total = files.reduce(0) { $0 + $1.size }
+        var listing = list()
+        var total = listing.files.reduce(listing.unfinishedBytes) { $0 + $1.size }
         if total + added > limit {
-            files.sort { $0.used < $1.used }
-            for file in files {
+            listing.files.sort { $0.used < $1.used }
+            for file in listing.files {
                 guard total + added > limit - limit / 10 else { break }
-                remove(file.path)
-                total -= file.size
+                if remove(file.path) { total -= file.size }
             }
         }
-        state.withLock { $0.bytes = total }
+        state.withLock { state in
+            state.bytes = total
+            state.unseenBytes = 0
+        }
+        return total + added <= limit
     }
 
     // MARK: Changing
@@ -320,33 +388,38 @@ public final class DiskCacheStore: CacheStore {
     /// Replaces a head.
     public func update(_ head: CacheHead) {
         perform(head.key.url) { store in
-            guard let (path, old, size) = store.find(head) else { return }
+            // Read and written through one descriptor: another process may put another response in the file's place.
+            guard let (path, file) = store.find(head, O_RDWR | O_APPEND) else { return }
             var head = head
-            head.bodyLength = old.bodyLength
+            head.bodyLength = file.head.bodyLength
             let ending = CacheFile.ending(head)
-            guard size - CacheFile.framedLength(old.bodyLength) + ending.count <= Self.oldHeadsLimit else { return store.remove(path) }
-            let file = CacheFile.open(path, O_WRONLY | O_APPEND)
-            guard file >= 0 else { return }
-            defer { close(file) }
-            // If it isn't written as a whole, the file has no valid end, and counts as damaged.
-            let count = store.failing?(.write).map { _ in 0 } ?? ending.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if count == ending.count {
-                store.state.withLock { $0.bytes = $0.bytes.map { $0 + ending.count } }
-            } else {
-                store.note("writing", errno)
+            let oldHeads = file.size - CacheFile.framedLength(head.bodyLength)
+            guard oldHeads + ending.count <= Self.oldHeadsLimit, store.makeRoom(for: ending.count) else {
                 store.remove(path)
+                return
             }
+            // If it isn't written as a whole, the file has no valid end, and counts as damaged.
+            let number = file.descriptor.number
+            let count =
+                store.failing?(.write).map {
+                    errno = $0
+                    return -1
+                } ?? ending.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
+            store.count(max(0, count))
+            guard count != ending.count else { return }
+            store.note("writing", count < 0 ? errno : ENOSPC)
+            store.remove(path)
         }
     }
 
     /// The file of a response.
-    private func find(_ head: CacheHead) -> (path: String, head: CacheHead, size: Int)? {
+    private func find(_ head: CacheHead, _ flags: Int32 = O_RDONLY) -> (path: String, file: CacheFile)? {
         let base = path(of: head.key)
         for slot in 0..<Self.slots {
             let path = "\(base).\(slot)"
             do throws(CacheFile.Damaged) {
-                guard let file = try CacheFile(path: path), file.head.id == head.id else { continue }
-                return (path, file.head, file.size)
+                guard let file = try CacheFile(path: path, flags), file.head.id == head.id else { continue }
+                return (path, file)
             } catch {
                 remove(path)
             }
@@ -357,7 +430,7 @@ public final class DiskCacheStore: CacheStore {
     /// Removes a response.
     public func remove(_ head: CacheHead) {
         perform(head.key.url) { store in
-            if let (path, _, _) = store.find(head) { store.remove(path) }
+            if let (path, _) = store.find(head) { store.remove(path) }
         }
     }
 
@@ -376,13 +449,13 @@ public final class DiskCacheStore: CacheStore {
         await withCheckedContinuation { continuation in
             queue.async {
                 var count = 0
-                for file in self.files() {
-                    guard let head = Self.head(at: file.path) else {
-                        self.remove(file.path)
+                for path in self.paths() {
+                    guard let head = Self.head(at: path) else {
+                        self.remove(path)
                         continue
                     }
                     guard isRemoved(head) else { continue }
-                    self.remove(file.path)
+                    self.remove(path)
                     count += 1
                 }
                 self.state.withLock { $0.bytes = nil }
