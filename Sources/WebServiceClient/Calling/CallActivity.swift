@@ -47,15 +47,20 @@ public struct CallActivity: AsyncSequence, Sendable {
         var last: Int?
 
         private var count: Int { calls.reduce(0) { $0 + $1.count } }
+        private var started: UInt64 { calls.reduce(0) { $0 &+ $1.started } }
 
         /// The next number; `nil` after the clients' end, and if the task is cancelled.
         public mutating func next() async -> Int? {
             while await signals.next() != nil {
                 if calls.allSatisfy(\.isReleased) { return nil }
                 var count = count
-                if count == 0, last.map({ $0 > 0 }) ?? false {
+                // A zero must last: other calls may begin and end in the meantime.
+                var lasts = !(last.map { $0 > 0 } ?? false)
+                while count == 0, !lasts {
+                    let before = started
                     do { try await clock.sleep(CallActivity.delay, unless: CallCancellation()) } catch { return nil }
                     count = self.count
+                    lasts = started == before
                 }
                 guard count != last else { continue }
                 last = count

@@ -117,6 +117,9 @@ extension LiveCalls {
     /// The number of calls that haven't ended.
     var count: Int { state.withLock { $0.slots.count - $0.free.count } }
 
+    /// The number of calls that have begun so far.
+    var started: UInt64 { state.withLock { $0.count } }
+
     /// Whether the client was released.
     var isReleased: Bool { state.withLock { $0.isReleased } }
 

@@ -53,25 +53,14 @@ public final class DiskCacheStore: CacheStore {
     public let limit: Int
     /// Returns an error number for an operation that is to fail.
     let failing: (@Sendable (Operation) -> Int32?)?
-    private let root: String
+    private let folder: DiskCacheFolder
     private let queue = DispatchQueue(label: "DiskCacheStore", qos: .utility)
     private let state = Locked(State())
 
-    /// The number of responses of one key, such as those for different languages.
-    private static let slots = 8
     /// The most bytes that wait to be written.
     private static let waitingLimit = 8 * 1024 * 1024
     /// The most bytes of heads that count no longer in a file.
     private static let oldHeadsLimit = 128 * 1024
-    /// The age in seconds of unfinished files that are removed, whatever their process does.
-    private static let leftoverAge = 3_600.0
-    /// The age in seconds of unfinished files whose process has ended. Processes of another container may seem to have ended.
-    private static let deadLeftoverAge = 60.0
-    /// Distinguishes this process from others, also from an ended one with the same number.
-    private static let processMark = "\(getpid())-\(String(UInt32.random(in: .min ... .max), radix: 36))"
-    /// The beginning of the names of unfinished files.
-    private static let unfinishedPrefix = "new-"
-
     /// Creates a store. Nothing is read or written before its first use.
     ///
     /// - Parameters:
@@ -86,9 +75,7 @@ public final class DiskCacheStore: CacheStore {
         self.directory = directory
         self.limit = max(0, limit)
         self.failing = failing
-        var path = directory.path(percentEncoded: false)
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        root = path
+        folder = DiskCacheFolder(directory)
     }
 
     /// The number of bytes of all files, as far as known: 0 before the first response is stored.
@@ -108,9 +95,7 @@ public final class DiskCacheStore: CacheStore {
     public func entries(for key: CacheKey, until isFound: @Sendable (CacheHead) -> Bool) async -> [CacheEntry] {
         if state.withLock({ $0.pending[key.url] != nil }) { await written() }
         var entries: [CacheEntry] = []
-        let base = path(of: key)
-        for slot in 0..<Self.slots {
-            let path = "\(base).\(slot)"
+        for path in folder.paths(of: key) {
             guard let entry = entry(at: path), entry.head.key == key else { continue }
             entries.append(entry)
             if isFound(entry.head) { break }
@@ -158,90 +143,21 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    // MARK: Names
-
-    /// The path of a key's files, without the number of the slot.
-    private func path(of key: CacheKey) -> String {
-        "\(folder(of: key.partition))/\(Self.name(ofURL: key.url))"
-    }
-
-    func folder(of partition: String) -> String {
-        "\(root)/\(partition.isEmpty ? "0" : String(SHA256.hexadecimal(of: partition).prefix(32)))"
-    }
-
-    private static func name(ofURL url: String) -> String { String(SHA256.hexadecimal(of: url).prefix(40)) }
-
-    /// The path of a file that isn't finished.
-    func unfinishedPath(in partition: String) -> String {
-        "\(folder(of: partition))/\(Self.unfinishedPrefix)\(Self.processMark)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-    }
-
-    private struct File {
-        let path: String
-        let size: Int
-        /// The time of the last use, in nanoseconds since 1970; 0 for what an ended process has left.
-        let used: Int64
-    }
-
-    /// The files of the folder.
-    private struct Listing {
-        /// The responses, and what ended processes have left.
-        var files: [File] = []
-        /// The bytes of files that a process is writing.
-        var unfinishedBytes = 0
-    }
-
-    /// Returns the paths of all responses.
+    /// The paths of all responses.
     private func paths() -> [String] {
-        list().files.filter { $0.used > 0 }.map(\.path)
+        var paths: [String] = []
+        visit { file, place in if file.kind == .response { paths.append(place.path) } }
+        return paths
     }
 
-    /// Lists the files. Old unfinished ones are removed.
-    private func list() -> Listing {
-        var listing = Listing()
-        let now = Date().timeIntervalSince1970
-        for folder in names(in: root) where !folder.hasPrefix(".") {
-            let path = "\(root)/\(folder)"
-            for name in names(in: path) {
-                var status = csl_file_status()
-                let path = "\(path)/\(name)"
-                guard csl_status_at_path(path, false, &status) == 0, status.is_regular else { continue }
-                let size = Int(clamping: status.size)
-                guard name.hasPrefix(Self.unfinishedPrefix) else {
-                    listing.files.append(File(path: path, size: size, used: max(1, status.modified)))
-                    continue
-                }
-                let age = now - Double(status.modified) / 1e9
-                let isAbandoned = Self.isAbandoned(name)
-                if age > (isAbandoned ? Self.deadLeftoverAge : Self.leftoverAge) {
-                    remove(path)
-                } else if isAbandoned {
-                    listing.files.append(File(path: path, size: size, used: 0))
-                } else {
-                    listing.unfinishedBytes += size
-                }
-            }
+    /// Visits all files. Old ones that nobody will finish are removed.
+    private func visit(_ body: (_ file: DiskCacheFolder.File, _ place: DiskCacheFolder.Place) -> Void) {
+        guard failing?(.list) == nil else { return }
+        let now = Date()
+        folder.visit { file, place in
+            if DiskCacheFolder.isExpired(file, at: now), remove(place.path) { return }
+            body(file, place)
         }
-        return listing
-    }
-
-    /// Whether the process that was writing an unfinished file seems to have ended.
-    private static func isAbandoned(_ name: String) -> Bool {
-        let mark = name.dropFirst(unfinishedPrefix.count)
-        if mark.hasPrefix(processMark + "-") { return false }
-        guard let process = mark.split(separator: "-").first.flatMap({ pid_t($0) }), process > 0 else { return true }
-        return process == getpid() || kill(process, 0) != 0 && errno == ESRCH
-    }
-
-    private func names(in path: String) -> [String] {
-        guard failing?(.list) == nil, let folder = csl_folder_open(path) else { return [] }
-        defer { csl_folder_close(folder) }
-        var names: [String] = []
-        while let name = csl_folder_next(folder) {
-            let name = String(cString: name)
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 
     // MARK: Writing
@@ -263,21 +179,21 @@ public final class DiskCacheStore: CacheStore {
     func note(_ operation: String, _ error: Int32) {
         state.withLock { state in
             guard state.told.insert(error).inserted else { return }
-            state.problem = "the folder \(root) can't be used, since \(operation) failed: \(String(cString: strerror(error)))"
+            state.problem = "the folder \(folder.root) can't be used, since \(operation) failed: \(String(cString: strerror(error)))"
         }
     }
 
     /// Makes the folder of a partition, and checks the store's.
-    func prepare(_ folder: String) -> Bool {
+    func prepare(_ partition: String) -> Bool {
         if let error = failing?(.makeDirectory) {
             note("making it", error)
             return false
         }
         if !state.withLock({ $0.isReady }) {
             try? FileManager.default.createDirectory(
-                atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                atPath: folder.root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             var status = csl_file_status()
-            guard csl_status_at_path(root, true, &status) == 0, status.is_folder else {
+            guard csl_status_at_path(folder.root, true, &status) == 0, status.is_folder else {
                 note("making it", errno == 0 ? ENOTDIR : errno)
                 return false
             }
@@ -287,7 +203,7 @@ public final class DiskCacheStore: CacheStore {
             }
             state.withLock { $0.isReady = true }
         }
-        guard mkdir(folder, 0o700) != 0, errno != EEXIST else { return true }
+        guard mkdir(folder.folder(of: partition), 0o700) != 0, errno != EEXIST else { return true }
         if errno == ENOENT { state.withLock { $0.isReady = false } }
         note("making a folder in it", errno)
         return false
@@ -339,13 +255,15 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
+    /// A new path for a response that isn't finished.
+    func unfinishedPath(in partition: String) -> String { folder.unfinishedPath(in: partition) }
+
     /// The path for a new response: that of the one that it replaces, else a free one, else that of the oldest.
     func place(of head: CacheHead) -> String {
-        let base = path(of: head.key)
         var free: String?
         var oldest: (path: String, received: Date)?
-        for slot in 0..<Self.slots {
-            let path = "\(base).\(slot)"
+        let paths = folder.paths(of: head.key)
+        for path in paths {
             guard let old = Self.head(at: path) else {
                 free = free ?? path
                 continue
@@ -353,7 +271,7 @@ public final class DiskCacheStore: CacheStore {
             if old.selectsTheSame(as: head) { return path }
             if oldest.map({ old.received < $0.received }) ?? true { oldest = (path, old.received) }
         }
-        return free ?? oldest?.path ?? "\(base).0"
+        return free ?? oldest?.path ?? paths[0]
     }
 
     /// Makes room for bytes that are about to be written. If it must remove the least recently used responses, then down to nine tenths, so
@@ -367,13 +285,15 @@ public final class DiskCacheStore: CacheStore {
         }
         if hasRoom { return true }
         // Other processes write and remove, too: only the folder knows.
-        var listing = list()
-        var total = listing.files.reduce(listing.unfinishedBytes) { $0 + $1.size }
+        var total = 0
+        visit { file, _ in total += file.size }
         if total + added > limit {
-            listing.files.sort { $0.used < $1.used }
-            for file in listing.files {
+            var files: [(path: String, file: DiskCacheFolder.File)] = []
+            visit { file, place in if file.kind != .unfinished { files.append((place.path, file)) } }
+            files.sort { ($0.file.kind == .abandoned ? 0 : 1, $0.file.used) < ($1.file.kind == .abandoned ? 0 : 1, $1.file.used) }
+            for (path, file) in files {
                 guard total + added > limit - limit / 10 else { break }
-                if remove(file.path) { total -= file.size }
+                if remove(path) { total -= file.size }
             }
         }
         state.withLock { state in
@@ -414,9 +334,7 @@ public final class DiskCacheStore: CacheStore {
 
     /// The file of a response.
     private func find(_ head: CacheHead, _ flags: Int32 = O_RDONLY) -> (path: String, file: CacheFile)? {
-        let base = path(of: head.key)
-        for slot in 0..<Self.slots {
-            let path = "\(base).\(slot)"
+        for path in folder.paths(of: head.key) {
             do throws(CacheFile.Damaged) {
                 guard let file = try CacheFile(path: path, flags), file.head.id == head.id else { continue }
                 return (path, file)
@@ -437,10 +355,7 @@ public final class DiskCacheStore: CacheStore {
     /// Removes all responses of a URL.
     public func removeAll(ofURL url: String) {
         perform(url) { store in
-            let name = Self.name(ofURL: url)
-            for partition in store.names(in: store.root) where !partition.hasPrefix(".") {
-                for slot in 0..<Self.slots { store.remove("\(store.root)/\(partition)/\(name).\(slot)") }
-            }
+            for path in store.folder.paths(ofURL: url) { store.remove(path) }
         }
     }
 

@@ -121,9 +121,8 @@ private final class DiskCacheFile: Sendable {
         guard !state.hasFailed else { return false }
         var bytes = bytes
         if state.descriptor < 0 {
-            let folder = store.folder(of: head.key.partition)
             state.path = store.unfinishedPath(in: head.key.partition)
-            guard store.prepare(folder) else { return false }
+            guard store.prepare(head.key.partition) else { return false }
             state.descriptor = store.failing?(.create).map { fail($0) } ?? CacheFile.open(state.path, O_WRONLY | O_CREAT | O_EXCL)
             guard state.descriptor >= 0 else {
                 // A folder that another process has removed is made again the next time.

@@ -155,3 +155,10 @@ struct SearchVariances: Sendable {
         return canonical == url ? nil : canonical
     }
 }
+
+@_spi(Fuzzing) extension ResponseCache {
+    /// The canonical form of a URL by a `No-Vary-Search`; `nil` if the field is malformed, or changes nothing.
+    public static func canonical(_ url: String, noVarySearch field: String) -> String? {
+        NoVarySearch(in: [NoVarySearch.field: field])?.canonical(url)
+    }
+}

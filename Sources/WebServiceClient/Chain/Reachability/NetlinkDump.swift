@@ -147,3 +147,21 @@ struct NetlinkDump {
         return [.restart]
     }
 }
+
+@_spi(Fuzzing) extension NetworkStatus {
+    /// The status that the kernel's messages are evidence of; `nil` if the last one isn't whole.
+    public init?(netlink bytes: [UInt8]) {
+        let (messages, isComplete) = NetlinkMessage.all(in: bytes)
+        guard isComplete else { return nil }
+        var table = NetworkTable()
+        for message in messages {
+            switch message.content {
+            case .link(let link): table.links.append(link)
+            case .address(let address): table.addresses.append(address)
+            case .route(let route): table.routes.append(route)
+            case .done, .error, .overrun, .other: break
+            }
+        }
+        self = table.status(at: Date())
+    }
+}

@@ -9,12 +9,14 @@ import WebServiceClient
 // Each checks every body, and prints its accounts. It fails if a body is wrong or a call fails.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
-setvbuf(stdout, nil, _IOLBF, 0)
+
+/// Prints a line at once, although it goes to a pipe.
+func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
 func end(_ probe: CacheProbe, _ accounts: CacheProbe.Accounts) -> Never {
-    for fault in accounts.faults.prefix(20) { print("FAULT \(fault)") }
-    for warning in probe.warnings.all { print("WARNING \(warning)") }
-    print("calls \(accounts.calls) hits \(accounts.hits) warnings \(probe.warnings.all.count) faults \(accounts.faults.count)")
+    for fault in accounts.faults.prefix(20) { say("FAULT \(fault)") }
+    for warning in probe.warnings.all { say("WARNING \(warning)") }
+    say("calls \(accounts.calls) hits \(accounts.hits) warnings \(probe.warnings.all.count) faults \(accounts.faults.count)")
     exit(accounts.faults.isEmpty ? 0 : 3)
 }
 
@@ -27,7 +29,7 @@ func resident() -> Int {
 func milliseconds(_ duration: Duration) -> String { String(Double(Int(duration / .microseconds(1))) / 1_000) }
 
 guard arguments.count >= 3, let limit = Int(arguments[2]) else {
-    print("usage: cache-probe work FOLDER LIMIT CALLS [PATHS] | check FOLDER LIMIT | fill FOLDER LIMIT COUNT | open FOLDER LIMIT")
+    say("usage: cache-probe work FOLDER LIMIT CALLS [PATHS] | check FOLDER LIMIT | fill FOLDER LIMIT COUNT | open FOLDER LIMIT")
     exit(2)
 }
 let probe = CacheProbe(folder: arguments[1], limit: limit)
@@ -36,7 +38,7 @@ switch arguments[0] {
 case "work":
     let accounts = await probe.work(
         arguments.count > 3 ? Int(arguments[3]) ?? 1_000 : 1_000, paths: arguments.count > 4 ? Int(arguments[4]) ?? 100 : 100
-    ) { print("ready") }
+    ) { say("ready") }
     end(probe, accounts)
 case "check":
     end(probe, await probe.checkAll())
@@ -47,7 +49,7 @@ case "fill":
         _ = try await probe.client.http.get("/small/%%0%%", number).value(Data.self)
         if number.isMultiple(of: 500) { _ = try await probe.client.http.get("/small/%%0%%", number).value(Data.self) }
     }
-    print("filled \(await probe.cache.entries().count)")
+    say("filled \(await probe.cache.entries().count)")
 case "open":
     let before = resident()
     let first = try await clock.measure { _ = try await probe.client.http.get("/small/7").value(Data.self) }
@@ -60,10 +62,10 @@ case "open":
     let after = resident()
     let listed = ContinuousClock.now
     let count = await probe.cache.entries().count
-    print(
+    say(
         "entries \(count) first_answer_ms \(milliseconds(first)) first_store_ms \(milliseconds(store)) "
             + "growth_kB \(after - before) list_all_ms \(milliseconds(ContinuousClock.now - listed))")
 default:
-    print("cache-probe: there is no \(arguments[0])")
+    say("cache-probe: there is no \(arguments[0])")
     exit(2)
 }

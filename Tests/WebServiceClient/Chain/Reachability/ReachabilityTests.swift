@@ -99,8 +99,9 @@ final class HandNetworks: Sendable {
         let count = Locked(0)
         let observation = reachability.observe { count.withLock { $0 += 1 } }
         networks.report(.noLink)
-        for number in 0..<1_000 {
-            networks.report(number.isMultiple(of: 3) ? .noLink : .defaultRoute)
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<1_000 {
+            networks.report(Bool.random(using: &generator) ? .noLink : .defaultRoute)
             clock.advance(by: .milliseconds(10))
         }
         #expect((5...21).contains(count.withLock { $0 }))
