@@ -112,7 +112,8 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-                "Probes", "careless", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress", "sweep", "transfers", "trusting",
+                "Probes", "cache-sweep", "careless", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress", "sweep", "transfers",
+                "trusting",
             ],
             swiftSettings: settings),
     ]

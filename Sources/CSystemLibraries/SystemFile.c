@@ -1,7 +1,9 @@
+#define _GNU_SOURCE
 #include "SystemFile.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +44,11 @@ const char *csl_folder_next(void *folder) {
     errno = 0;
     const struct dirent *entry = readdir(folder);
     return entry ? entry->d_name : NULL;
+}
+
+int csl_folder_status(void *folder, const char *name, csl_file_status *status) {
+    struct stat found;
+    return told(fstatat(dirfd(folder), name, &found, AT_SYMLINK_NOFOLLOW), &found, status);
 }
 
 void csl_folder_close(void *folder) { closedir(folder); }

@@ -7,6 +7,7 @@ enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
     case structuredFields, propertyList, plainText
     case setCookie, cookieFile
+    case netlink, noVarySearch
     case certificate, certificateText, hostPattern, pin
     case contentCoding, responseHead
     case json, jsonDirect, jsonPieces, jsonValue
@@ -87,6 +88,14 @@ enum ParserTarget: String, CaseIterable {
             let jar = CookieJar()
             jar.importNetscape(data)
             checkFile(of: jar)
+        case .netlink:
+            _ = NetworkStatus(netlink: [UInt8](data))
+        case .noVarySearch:
+            // The field, and a query on the next line.
+            let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let url = "https://example.com/a?" + (parts.count > 1 ? parts[1] : "")
+            guard let canonical = ResponseCache.canonical(url, noVarySearch: parts[0]) else { return }
+            check(ResponseCache.canonical(canonical, noVarySearch: parts[0]) == canonical, "\(canonical.debugDescription) isn't canonical")
         case .certificate:
             guard let certificate = try? Certificate(der: data) else { return }
             check((try? Certificate(pem: certificate.pem)) == certificate, "a certificate doesn't come back from its PEM")

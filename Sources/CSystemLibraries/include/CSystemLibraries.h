@@ -17,6 +17,7 @@
 // Structures of the C library whose members Swift can't use.
 #include "SystemClock.h"
 #include "SystemFile.h"
+#include "SystemNetlink.h"
 #include "SystemText.h"
 
 #endif

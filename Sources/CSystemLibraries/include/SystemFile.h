@@ -38,6 +38,9 @@ void *csl_folder_open(const char *path);
 /// The next name, valid until the next call; NULL with errno 0 at the end, and with another errno if reading fails.
 const char *csl_folder_next(void *folder);
 
+/// fstatat() of a name in the folder, without following links: 0, or -1 with errno set. Faster than with a path.
+int csl_folder_status(void *folder, const char *name, csl_file_status *status);
+
 /// closedir().
 void csl_folder_close(void *folder);
 

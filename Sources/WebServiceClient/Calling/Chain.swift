@@ -103,6 +103,8 @@ struct Chain {
         Stage(
             "coalescing", "Waits for the response of an identical request in flight, if the endpoint says so.", sharing: Setup.coalescing),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
+        Stage(
+            "network", "Waits while the system has no network, if the endpoint says so, and notes which origins answer.", Setup.network),
         Stage("hedging", "Sends a second request when the first is slow, if the endpoint is hedged.", Setup.hedging),
         Stage("circuit breaker", "Refuses calls to an origin that keeps failing, by the circuit breaker policy.", Setup.circuitBreaker),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", all: Setup.attemptInterceptors),
@@ -194,6 +196,13 @@ extension Chain.Setup {
 
     fileprivate static func retry(_ setup: Self) -> Retry? {
         Retry(policy: setup.configuration.retry, clock: setup.runtime.clock, allowance: setup.retryAllowance)
+    }
+
+    fileprivate static func network(_ setup: Self) -> NetworkWaiting? {
+        let own = setup.configuration.reachability
+        guard setup.hasAttributes || own != nil else { return nil }
+        return NetworkWaiting(
+            reachability: own ?? .system, notesOutcomes: own != nil, waits: setup.runtime.networkWaits, clock: setup.runtime.clock)
     }
 
     fileprivate static func hedging(_ setup: Self) -> Hedging? {

@@ -17,12 +17,17 @@ final class ClientRuntime: Sendable {
     let latencies = LatencyRegistry()
     /// The active and the pending calls.
     let queue: CallQueue
+    /// The calls that wait for the network.
+    let networkWaits = NetworkWaits()
+    /// Keeps the app alive in the background while calls run.
+    let backgroundKeeper: BackgroundKeeper
     /// The rate limits.
     let rateLimiter: RateLimiter
 
     init(clock: CallClock = .current) {
         self.clock = clock
         calls = LiveCalls(clock: clock)
+        backgroundKeeper = BackgroundKeeper(calls: calls)
         exchanges = SharedExchanges(clock: clock)
         circuits = CircuitRegistry(clock: clock)
         queue = CallQueue(clock: clock)

@@ -59,6 +59,11 @@ extension WebServiceClient {
             get { attributes[ClientRateLimit.self]?.limit }
             set { attributes[ClientRateLimit.self] = newValue.map { ClientRateLimit(limit: $0) } }
         }
+        /// Observes the network for ``WaitingForNetwork``, and learns from calls which origins answer: ``Reachability/contact(with:)``.
+        /// With `nil`, the default, calls that wait use ``Reachability/system``, and nothing is learnt.
+        public var reachability: Reachability?
+        /// Keeps the app running in the background while calls run. Default `nil`: the system suspends it when it likes.
+        public var backgroundTime: BackgroundTime?
         /// The cache of responses (RFC 9111); `nil`, the default, for none. Several clients may share one.
         public var cache: ResponseCache?
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
@@ -143,6 +148,8 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
             "tracing": tracing.map { ValueText.text(of: $0) } ?? "nil",
             "circuitBreaker": circuitBreaker.map(\.description) ?? "nil",
             "queue": queue,
+            "reachability": reachability.map { "\($0.status)" } ?? "nil",
+            "backgroundTime": MaskedMirror.typeName(of: backgroundTime),
             "cache": cache.map(\.description) ?? "nil",
             "attributes": attributes.all.map { ValueText.text(of: $0) },
             "arrays": arrays,

@@ -23,7 +23,15 @@ final class LiveCalls: Sendable {
         /// Called when the time for running calls is over.
         var closing: [@Sendable (CallCancelled) -> Void] = []
 
+        /// Called after each change of the number of calls; mostly empty.
+        var observers: [Int: @Sendable () -> Void] = [:]
+        var observerCount = 0
+        /// Whether the client was released.
+        var isReleased = false
+
         var isEmpty: Bool { slots.count == free.count }
+        /// The observers to call.
+        var signals: [@Sendable () -> Void] { observers.isEmpty ? [] : Array(observers.values) }
     }
 
     private let clock: CallClock
@@ -47,7 +55,7 @@ final class LiveCalls: Sendable {
     ///
     /// - Throws: ``CallCancelled`` if the client is shut down.
     func begin(_ record: CallRecord, started: MonotonicInstant) throws -> Place {
-        let (place, replaced) = try state.withLock { state throws -> (Place, [LiveCall]) in
+        let (place, replaced, signals) = try state.withLock { state throws -> (Place, [LiveCall], [@Sendable () -> Void]) in
             guard !state.isClosed else { throw Self.closed }
             state.count += 1
             let call = LiveCall(id: state.count, record: record, beginning: started)
@@ -59,11 +67,12 @@ final class LiveCalls: Sendable {
                 slot = state.slots.count
                 state.slots.append(call)
             }
-            guard let identifier = record.identifier else { return (Place(slot: slot), []) }
+            guard let identifier = record.identifier else { return (Place(slot: slot), [], state.signals) }
             let earlier = state.identified[identifier.text] ?? []
             state.identified[identifier.text] = earlier + [call]
-            return (Place(slot: slot), identifier.policy == .replace ? earlier : [])
+            return (Place(slot: slot), identifier.policy == .replace ? earlier : [], state.signals)
         }
+        for signal in signals { signal() }
         for call in replaced {
             call.record.cancellation.cancel(
                 CallCancelled(.replaced, reason: "A later call with the identifier \"\(call.identifier ?? "")\" replaced it."))
@@ -73,7 +82,7 @@ final class LiveCalls: Sendable {
 
     /// Removes a call.
     func end(_ place: Place) {
-        let (ended, waiters) = state.withLock { state -> (LiveCall?, [CallWaiter]) in
+        let (ended, waiters, signals) = state.withLock { state -> (LiveCall?, [CallWaiter], [@Sendable () -> Void]) in
             let call = state.slots[place.slot]
             state.slots[place.slot] = nil
             state.free.append(place.slot)
@@ -82,13 +91,14 @@ final class LiveCalls: Sendable {
                 state.identified[identifier]?.removeAll { $0.id == call.id }
                 if state.identified[identifier]?.isEmpty == true { state.identified[identifier] = nil }
             }
-            guard state.isEmpty, !state.emptied.isEmpty else { return (call, []) }
+            guard state.isEmpty, !state.emptied.isEmpty else { return (call, [], state.signals) }
             defer { state.emptied = [] }
-            return (call, state.emptied)
+            return (call, state.emptied, state.signals)
         }
         // Released outside the lock.
         _ = ended
         for waiter in waiters { waiter.end(.success(())) }
+        for signal in signals { signal() }
     }
 
     /// Cancels every call.
@@ -100,6 +110,43 @@ final class LiveCalls: Sendable {
     }
 
     private static let closed = CallCancelled(.shutdown, reason: "The client was shut down before the call: make a new client.")
+}
+
+// Observers of the number of calls.
+extension LiveCalls {
+    /// The number of calls that haven't ended.
+    var count: Int { state.withLock { $0.slots.count - $0.free.count } }
+
+    /// The number of calls that have begun so far.
+    var started: UInt64 { state.withLock { $0.count } }
+
+    /// Whether the client was released.
+    var isReleased: Bool { state.withLock { $0.isReleased } }
+
+    /// Calls an action after each change of ``count``. Concurrent changes may call it at once, or in another order.
+    ///
+    /// - Returns: A number for ``removeObserver(_:)``.
+    func addObserver(_ action: @escaping @Sendable () -> Void) -> Int {
+        state.withLock { state in
+            state.observerCount += 1
+            state.observers[state.observerCount] = action
+            return state.observerCount
+        }
+    }
+
+    func removeObserver(_ number: Int) {
+        // Released outside the lock.
+        _ = state.withLock { $0.observers.removeValue(forKey: number) }
+    }
+
+    /// Ends all observations with the client.
+    func endObservers() {
+        let signals = state.withLock { state in
+            state.isReleased = true
+            return state.signals
+        }
+        for signal in signals { signal() }
+    }
 }
 
 // Shutdown.

@@ -57,6 +57,7 @@ open class WebServiceClient: @unchecked Sendable {
         configure(&configuration)
         mutable = Locked(Mutable(configuration: configuration))
         runtime.queue.apply(configuration.queue, number: 0)
+        runtime.backgroundKeeper.apply(configuration.backgroundTime, configuration.diagnostics, number: 0)
     }
 
     /// Creates a client with the endpoints of a profile laid over those of the class.
@@ -71,7 +72,10 @@ open class WebServiceClient: @unchecked Sendable {
     deinit {
         // Background requests hold the chain, and with it the runtime.
         runtime.background.end()
-        runtime.queue.close(with: CallCancelled(.shutdown, reason: "The client was released."))
+        let released = CallCancelled(.shutdown, reason: "The client was released.")
+        runtime.queue.close(with: released)
+        runtime.networkWaits.close(with: released)
+        runtime.calls.endObservers()
     }
 
     // MARK: Declarations
@@ -110,9 +114,10 @@ open class WebServiceClient: @unchecked Sendable {
     /// Gives the queue its limits.
     private func applyLimits() {
         // If two changes are concurrent, the one with the higher number is the later one.
-        let (configuration, environment, number) = mutable.withLock { ($0.configuration, $0.environment, $0.generation) }
-        let limits = environment?.applied(to: configuration, of: String(describing: type(of: self))).queue ?? configuration.queue
+        let (latest, environment, number) = mutable.withLock { ($0.configuration, $0.environment, $0.generation) }
+        let limits = environment?.applied(to: latest, of: String(describing: type(of: self))).queue ?? latest.queue
         runtime.queue.apply(limits, number: number)
+        runtime.backgroundKeeper.apply(latest.backgroundTime, latest.diagnostics, number: number)
     }
 
     /// Follows other environments, or none.

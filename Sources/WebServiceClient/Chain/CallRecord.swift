@@ -46,6 +46,7 @@ package final class CallRecord: Sendable {
             case retry
             case queue
             case rateLimit
+            case network
         }
 
         package let reason: Reason

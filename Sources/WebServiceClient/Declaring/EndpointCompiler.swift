@@ -447,7 +447,7 @@ enum LimitCheck {
         let attributes = settings.attributes
         let found =
             (attributes[RateLimit.self]?.faults ?? []) + (attributes[ClientRateLimit.self]?.limit.faults ?? [])
-            + (attributes[ServiceRateLimits.self]?.faults ?? [])
+            + (attributes[ServiceRateLimits.self]?.faults ?? []) + (attributes[WaitingForNetwork.self]?.faults ?? [])
         return found.map { problem, fix in
             TableFault(kind: .badLimit, key: key, problem: problem + (key == nil ? ", for the client or the class" : ""), fix: fix)
         }

@@ -414,6 +414,13 @@ extension EndpointDescriptor {
         attribute(setting)
     }
 
+    /// Waits up to a duration while the system has no network: see ``WaitingForNetwork``.
+    ///
+    /// - Parameter limit: The longest time for which a call waits; more than zero.
+    public func waitingForNetwork(upTo limit: Duration) -> EndpointDescriptor {
+        attribute(WaitingForNetwork(upTo: limit))
+    }
+
     /// Sets whether the call uses the client's cookies.
     public func cookies(_ policy: CookiePolicy) -> EndpointDescriptor {
         attribute(policy)

@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
 ]
 
 // Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
-// shipping logs (`sweep`), and while transferring files (`transfers`).
+// shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],
@@ -34,5 +34,8 @@ let package = Package(
             name: "transfer-probe",
             dependencies: [.product(name: "WebServiceClient", package: "web-service-client")],
             path: "Transfers", swiftSettings: settings),
+        .executableTarget(
+            name: "cache-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Caches",
+            swiftSettings: settings),
     ]
 )

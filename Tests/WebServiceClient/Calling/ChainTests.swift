@@ -30,9 +30,8 @@ import WebServiceTesting
         #expect(
             Chain.stages.map(\.name) == [
                 "identifier", "interceptors", "preparation", "idempotency key", "redirects", "session", "hop interceptors", "cache",
-                "coalescing", "retry", "hedging", "circuit breaker", "attempt interceptors", "tracing", "rate limit", "queue", "record",
-                "authentication",
-                "cookies",
+                "coalescing", "retry", "network", "hedging", "circuit breaker", "attempt interceptors", "tracing", "rate limit", "queue",
+                "record", "authentication", "cookies",
             ])
         #expect(Set(Chain.stages.map(\.name)).count == Chain.stages.count)
     }

@@ -45,8 +45,8 @@ struct CacheFile: Sendable {
     struct Damaged: Error {}
 
     /// Opens a file and reads its head; `nil` if it can't be opened.
-    init?(path: String) throws(Damaged) {
-        let number = Self.open(path, O_RDONLY)
+    init?(path: String, _ flags: Int32 = O_RDONLY) throws(Damaged) {
+        let number = Self.open(path, flags)
         guard number >= 0 else { return nil }
         descriptor = FileDescriptor(number)
         var status = csl_file_status()

@@ -67,6 +67,11 @@ struct CachedCall: Sendable {
         return range != nil && (part.requested == rangeField || bytes(of: head, part) != nil)
     }
 
+    /// Whether a response that is stored under another URL has a `No-Vary-Search` by which it is this URL's, too.
+    func isEquivalent(to head: CacheHead) -> Bool {
+        head.key.url == key.url || NoVarySearch(in: head.headers)?.canonical(key.url) == head.key.url
+    }
+
     /// The bytes of a stored part that this request asks for.
     private func bytes(of head: CacheHead, _ part: CacheHead.Part) -> Range<Int64>? {
         guard let range, let total = part.total, let wanted = range.bytes(of: total) else { return nil }
@@ -163,7 +168,12 @@ struct CachedCall: Sendable {
         for name in [HTTPFields.Name.entityTag, .lastModified, .contentLength] {
             if let new = headers[name], let old = head.headers[name], new != old { return true }
         }
-        return false
+        return changesSearch(of: head, headers)
+    }
+
+    /// Whether a response has another `No-Vary-Search` than the stored one, which is stored under a URL that depends on it.
+    static func changesSearch(of head: CacheHead, _ headers: HTTPFields) -> Bool {
+        headers.contains(NoVarySearch.field) && NoVarySearch(in: headers) != NoVarySearch(in: head.headers)
     }
 
     // MARK: New responses
@@ -186,8 +196,10 @@ struct CachedCall: Sendable {
         guard rules.keeps(status: response.status, headers: response.headers, freshness: freshness),
             let selection = selection.selectingFields(of: response.headers, prepared: prepared, sent: sent)
         else { return nil }
+        let url = NoVarySearch(in: headers)?.canonical(key.url) ?? key.url
         return CacheHead(
-            key: key, status: response.status, headers: headers, requested: exchange.requested, received: now.date,
+            key: CacheKey(partition: key.partition, url: url), status: response.status, headers: headers, requested: exchange.requested,
+            received: now.date,
             tags: context.attributes[CacheTags.self]?.names ?? [], identifier: context.cacheIdentifier,
             bodyLength: max(0, response.body.expectedLength ?? 0), part: part, selection: selection, httpVersion: response.httpVersion,
             instant: now.instant)

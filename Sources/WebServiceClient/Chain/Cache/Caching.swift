@@ -103,7 +103,7 @@ struct Caching: Interceptor {
     private func answer(_ call: CachedCall, _ next: NextInterceptor) async throws -> TransportResponse {
         var known: [CacheEntry] = []
         if call.rules.mode != .reload, call.mayReadCache {
-            known = await cache.store.entries(for: call.key) { call.fits($0) }
+            known = await entries(for: call) { call.fits($0) }
         }
         let found = known.last.flatMap { call.fits($0.head) ? $0 : nil }
         if let found {
@@ -128,6 +128,18 @@ struct Caching: Interceptor {
             return response
         }
         return try await fetch(call, found, known, next)
+    }
+
+    /// The stored responses of a call's URL, and of the URL in which its query has only the parameters that matter, up to the first one that
+    /// a closure accepts.
+    private func entries(for call: CachedCall, until isFound: @Sendable (CacheHead) -> Bool) async -> [CacheEntry] {
+        let entries = await cache.store.entries(for: call.key, until: isFound)
+        if let last = entries.last, isFound(last.head) { return entries }
+        guard let canonical = cache.canonical(call.key.url) else { return entries }
+        let others = await cache.store.entries(for: CacheKey(partition: call.key.partition, url: canonical)) {
+            call.isEquivalent(to: $0) && isFound($0)
+        }
+        return entries + others.filter { call.isEquivalent(to: $0.head) }
     }
 
     private func counted(_ response: TransportResponse) -> TransportResponse {
@@ -200,8 +212,11 @@ struct Caching: Interceptor {
         _ now: CacheMoment
     ) -> TransportResponse? {
         guard let entry = CachedCall.confirmed(by: response.headers, found, known) else { return nil }
-        // Another `Vary` would need the request fields of the stored response.
-        if response.headers.contains(.vary), CacheSelection.names(in: response.headers) != entry.head.selection.map(\.name.canonicalName) {
+        // Another `Vary` would need the request fields of the stored response, and another `No-Vary-Search` its URL.
+        let isOtherwiseSelected =
+            response.headers.contains(.vary)
+            && CacheSelection.names(in: response.headers) != entry.head.selection.map(\.name.canonicalName)
+        if isOtherwiseSelected || CachedCall.changesSearch(of: entry.head, response.headers) {
             cache.store.remove(entry.head)
             return nil
         }
@@ -239,11 +254,14 @@ struct Caching: Interceptor {
         {
             response.body = ResponseBody(body)
         }
+        if let variance = NoVarySearch(in: head.headers) { cache.note(variance, of: call.key.url) }
         guard let writer = cache.store.writer(for: head) else { return response }
         let replaced = found.flatMap { $0.head.selectsTheSame(as: head) ? nil : $0.head }
         let filling = CacheFilling(
             writer, expected: response.body.expectedLength, most: head.part.flatMap { _ in call.partLength(response.headers) },
-            isOutdated: { [cache] in cache.wasInvalidated(head.key.url, since: exchange.mark) },
+            isOutdated: { [cache] in
+                cache.wasInvalidated(call.key.url, since: exchange.mark) || cache.wasInvalidated(head.key.url, since: exchange.mark)
+            },
             finished: { [cache] in
                 if let replaced { cache.store.remove(replaced) }
                 cache.count { $0.stored += 1 }
@@ -258,7 +276,7 @@ struct Caching: Interceptor {
         let response = try await next(call.request, call.context)
         guard response.status == 200, call.mayReadCache else { return response }
         let now = CacheMoment(clock)
-        for entry in await cache.store.entries(for: call.key, until: { _ in false }) {
+        for entry in await entries(for: call, until: { _ in false }) {
             let head = entry.head
             guard head.status == 200, head.part == nil, call.selection.matches(head.selection) else { continue }
             cache.store.update(

@@ -17,6 +17,9 @@ import Musl
 /// Every part has a checksum; a damaged file is removed and counts as not stored. Nothing is synced: after a power failure, responses may
 /// be missing, but none is wrong. Files are written in the background, in one queue. While the queue is full, responses aren't stored.
 ///
+/// The files never have more bytes than the limit, with those that aren't complete yet, if one process writes. Each further process may add
+/// an eighth of the limit before it sees what the others have written.
+///
 /// The folder is private to its user (0700, files 0600). A folder that others may read or write isn't used.
 public final class DiskCacheStore: CacheStore {
     /// A file operation of the store. Tests make them fail.
@@ -36,6 +39,8 @@ public final class DiskCacheStore: CacheStore {
         var waitingBytes = 0
         /// The bytes of all files at the last look, and those written since; `nil` before the first look.
         var bytes: Int?
+        /// The bytes written since the last look.
+        var unseenBytes = 0
         var problem: String?
         /// The kinds of problems reported so far.
         var told: Set<Int32> = []
@@ -48,19 +53,14 @@ public final class DiskCacheStore: CacheStore {
     public let limit: Int
     /// Returns an error number for an operation that is to fail.
     let failing: (@Sendable (Operation) -> Int32?)?
-    private let root: String
+    private let folder: DiskCacheFolder
     private let queue = DispatchQueue(label: "DiskCacheStore", qos: .utility)
     private let state = Locked(State())
 
-    /// The number of responses of one key, such as those for different languages.
-    private static let slots = 8
     /// The most bytes that wait to be written.
     private static let waitingLimit = 8 * 1024 * 1024
     /// The most bytes of heads that count no longer in a file.
     private static let oldHeadsLimit = 128 * 1024
-    /// The age in seconds of files that an ended process has left unfinished.
-    private static let leftoverAge = 3_600.0
-
     /// Creates a store. Nothing is read or written before its first use.
     ///
     /// - Parameters:
@@ -75,9 +75,7 @@ public final class DiskCacheStore: CacheStore {
         self.directory = directory
         self.limit = max(0, limit)
         self.failing = failing
-        var path = directory.path(percentEncoded: false)
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        root = path
+        folder = DiskCacheFolder(directory)
     }
 
     /// The number of bytes of all files, as far as known: 0 before the first response is stored.
@@ -97,9 +95,7 @@ public final class DiskCacheStore: CacheStore {
     public func entries(for key: CacheKey, until isFound: @Sendable (CacheHead) -> Bool) async -> [CacheEntry] {
         if state.withLock({ $0.pending[key.url] != nil }) { await written() }
         var entries: [CacheEntry] = []
-        let base = path(of: key)
-        for slot in 0..<Self.slots {
-            let path = "\(base).\(slot)"
+        for path in folder.paths(of: key) {
             guard let entry = entry(at: path), entry.head.key == key else { continue }
             entries.append(entry)
             if isFound(entry.head) { break }
@@ -133,7 +129,7 @@ public final class DiskCacheStore: CacheStore {
     public func heads() async -> [CacheHead] {
         await withCheckedContinuation { continuation in
             queue.async {
-                continuation.resume(returning: self.files().compactMap { Self.head(at: $0.path) })
+                continuation.resume(returning: self.paths().compactMap { Self.head(at: $0) })
             }
         }
     }
@@ -147,55 +143,21 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    // MARK: Names
-
-    /// The path of a key's files, without the number of the slot.
-    private func path(of key: CacheKey) -> String {
-        "\(folder(of: key.partition))/\(Self.name(ofURL: key.url))"
+    /// The paths of all responses.
+    private func paths() -> [String] {
+        var paths: [String] = []
+        visit { file, place in if file.kind == .response { paths.append(place.path) } }
+        return paths
     }
 
-    func folder(of partition: String) -> String {
-        "\(root)/\(partition.isEmpty ? "0" : String(SHA256.hexadecimal(of: partition).prefix(32)))"
-    }
-
-    private static func name(ofURL url: String) -> String { String(SHA256.hexadecimal(of: url).prefix(40)) }
-
-    private struct File {
-        let path: String
-        let size: Int
-        /// The time of the last use, in nanoseconds since 1970.
-        let used: Int64
-    }
-
-    /// Returns all files of responses. Abandoned unfinished files are removed.
-    private func files() -> [File] {
-        var files: [File] = []
-        let now = Date().timeIntervalSince1970
-        for folder in names(in: root) where !folder.hasPrefix(".") {
-            let path = "\(root)/\(folder)"
-            for name in names(in: path) {
-                var status = csl_file_status()
-                let path = "\(path)/\(name)"
-                guard csl_status_at_path(path, false, &status) == 0, status.is_regular else { continue }
-                if name.hasPrefix("new-") {
-                    if now - Double(status.modified) / 1e9 > Self.leftoverAge { _ = unlink(path) }
-                } else {
-                    files.append(File(path: path, size: Int(clamping: status.size), used: status.modified))
-                }
-            }
+    /// Visits all files. Old ones that nobody will finish are removed.
+    private func visit(_ body: (_ file: DiskCacheFolder.File, _ place: DiskCacheFolder.Place) -> Void) {
+        guard failing?(.list) == nil else { return }
+        let now = Date()
+        folder.visit { file, place in
+            if DiskCacheFolder.isExpired(file, at: now), remove(place.path) { return }
+            body(file, place)
         }
-        return files
-    }
-
-    private func names(in path: String) -> [String] {
-        guard failing?(.list) == nil, let folder = csl_folder_open(path) else { return [] }
-        defer { csl_folder_close(folder) }
-        var names: [String] = []
-        while let name = csl_folder_next(folder) {
-            let name = String(cString: name)
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 
     // MARK: Writing
@@ -217,21 +179,21 @@ public final class DiskCacheStore: CacheStore {
     func note(_ operation: String, _ error: Int32) {
         state.withLock { state in
             guard state.told.insert(error).inserted else { return }
-            state.problem = "the folder \(root) can't be used, since \(operation) failed: \(String(cString: strerror(error)))"
+            state.problem = "the folder \(folder.root) can't be used, since \(operation) failed: \(String(cString: strerror(error)))"
         }
     }
 
     /// Makes the folder of a partition, and checks the store's.
-    func prepare(_ folder: String) -> Bool {
+    func prepare(_ partition: String) -> Bool {
         if let error = failing?(.makeDirectory) {
             note("making it", error)
             return false
         }
         if !state.withLock({ $0.isReady }) {
             try? FileManager.default.createDirectory(
-                atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                atPath: folder.root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             var status = csl_file_status()
-            guard csl_status_at_path(root, true, &status) == 0, status.is_folder else {
+            guard csl_status_at_path(folder.root, true, &status) == 0, status.is_folder else {
                 note("making it", errno == 0 ? ENOTDIR : errno)
                 return false
             }
@@ -241,15 +203,24 @@ public final class DiskCacheStore: CacheStore {
             }
             state.withLock { $0.isReady = true }
         }
-        guard mkdir(folder, 0o700) != 0, errno != EEXIST else { return true }
+        guard mkdir(folder.folder(of: partition), 0o700) != 0, errno != EEXIST else { return true }
         if errno == ENOENT { state.withLock { $0.isReady = false } }
         note("making a folder in it", errno)
         return false
     }
 
-    func remove(_ path: String) {
-        if let error = failing?(.remove) { return note("removing a file", error) }
-        if unlink(path) != 0, errno != ENOENT { note("removing a file", errno) }
+    /// Removes a file.
+    ///
+    /// - Returns: Whether it is gone.
+    @discardableResult
+    func remove(_ path: String) -> Bool {
+        if let error = failing?(.remove) {
+            note("removing a file", error)
+            return false
+        }
+        guard unlink(path) != 0, errno != ENOENT else { return true }
+        note("removing a file", errno)
+        return false
     }
 
     /// Begins to store a response.
@@ -276,18 +247,23 @@ public final class DiskCacheStore: CacheStore {
         state.withLock { $0.isReady = false }
     }
 
-    /// Counts a new file.
+    /// Counts bytes that were written, or removed.
     func count(_ bytes: Int) {
-        state.withLock { $0.bytes = ($0.bytes ?? 0) + bytes }
+        state.withLock { state in
+            state.bytes = state.bytes.map { max(0, $0 + bytes) }
+            state.unseenBytes += max(0, bytes)
+        }
     }
+
+    /// A new path for a response that isn't finished.
+    func unfinishedPath(in partition: String) -> String { folder.unfinishedPath(in: partition) }
 
     /// The path for a new response: that of the one that it replaces, else a free one, else that of the oldest.
     func place(of head: CacheHead) -> String {
-        let base = path(of: head.key)
         var free: String?
         var oldest: (path: String, received: Date)?
-        for slot in 0..<Self.slots {
-            let path = "\(base).\(slot)"
+        let paths = folder.paths(of: head.key)
+        for path in paths {
             guard let old = Self.head(at: path) else {
                 free = free ?? path
                 continue
@@ -295,24 +271,36 @@ public final class DiskCacheStore: CacheStore {
             if old.selectsTheSame(as: head) { return path }
             if oldest.map({ old.received < $0.received }) ?? true { oldest = (path, old.received) }
         }
-        return free ?? oldest?.path ?? "\(base).0"
+        return free ?? oldest?.path ?? paths[0]
     }
 
-    /// Removes the least recently used responses until a new one has room: down to nine tenths, so that it happens rarely.
-    func makeRoom(for added: Int) {
-        if let known = state.withLock({ $0.bytes }), known + added <= limit { return }
+    /// Makes room for bytes that are about to be written. If it must remove the least recently used responses, then down to nine tenths, so
+    /// that it happens rarely.
+    ///
+    /// - Returns: Whether there is room.
+    func makeRoom(for added: Int) -> Bool {
+        let hasRoom = state.withLock { state in
+            guard let bytes = state.bytes else { return false }
+            return bytes + added <= limit && state.unseenBytes + added <= limit / 8
+        }
+        if hasRoom { return true }
         // Other processes write and remove, too: only the folder knows.
-        var files = files()
-        var total = files.reduce(0) { $0 + $1.size }
+        var total = 0
+        visit { file, _ in total += file.size }
         if total + added > limit {
-            files.sort { $0.used < $1.used }
-            for file in files {
+            var files: [(path: String, file: DiskCacheFolder.File)] = []
+            visit { file, place in if file.kind != .unfinished { files.append((place.path, file)) } }
+            files.sort { ($0.file.kind == .abandoned ? 0 : 1, $0.file.used) < ($1.file.kind == .abandoned ? 0 : 1, $1.file.used) }
+            for (path, file) in files {
                 guard total + added > limit - limit / 10 else { break }
-                remove(file.path)
-                total -= file.size
+                if remove(path) { total -= file.size }
             }
         }
-        state.withLock { $0.bytes = total }
+        state.withLock { state in
+            state.bytes = total
+            state.unseenBytes = 0
+        }
+        return total + added <= limit
     }
 
     // MARK: Changing
@@ -320,33 +308,36 @@ public final class DiskCacheStore: CacheStore {
     /// Replaces a head.
     public func update(_ head: CacheHead) {
         perform(head.key.url) { store in
-            guard let (path, old, size) = store.find(head) else { return }
+            // Read and written through one descriptor: another process may put another response in the file's place.
+            guard let (path, file) = store.find(head, O_RDWR | O_APPEND) else { return }
             var head = head
-            head.bodyLength = old.bodyLength
+            head.bodyLength = file.head.bodyLength
             let ending = CacheFile.ending(head)
-            guard size - CacheFile.framedLength(old.bodyLength) + ending.count <= Self.oldHeadsLimit else { return store.remove(path) }
-            let file = CacheFile.open(path, O_WRONLY | O_APPEND)
-            guard file >= 0 else { return }
-            defer { close(file) }
-            // If it isn't written as a whole, the file has no valid end, and counts as damaged.
-            let count = store.failing?(.write).map { _ in 0 } ?? ending.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if count == ending.count {
-                store.state.withLock { $0.bytes = $0.bytes.map { $0 + ending.count } }
-            } else {
-                store.note("writing", errno)
+            let oldHeads = file.size - CacheFile.framedLength(head.bodyLength)
+            guard oldHeads + ending.count <= Self.oldHeadsLimit, store.makeRoom(for: ending.count) else {
                 store.remove(path)
+                return
             }
+            // If it isn't written as a whole, the file has no valid end, and counts as damaged.
+            let number = file.descriptor.number
+            let count =
+                store.failing?(.write).map {
+                    errno = $0
+                    return -1
+                } ?? ending.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
+            store.count(max(0, count))
+            guard count != ending.count else { return }
+            store.note("writing", count < 0 ? errno : ENOSPC)
+            store.remove(path)
         }
     }
 
     /// The file of a response.
-    private func find(_ head: CacheHead) -> (path: String, head: CacheHead, size: Int)? {
-        let base = path(of: head.key)
-        for slot in 0..<Self.slots {
-            let path = "\(base).\(slot)"
+    private func find(_ head: CacheHead, _ flags: Int32 = O_RDONLY) -> (path: String, file: CacheFile)? {
+        for path in folder.paths(of: head.key) {
             do throws(CacheFile.Damaged) {
-                guard let file = try CacheFile(path: path), file.head.id == head.id else { continue }
-                return (path, file.head, file.size)
+                guard let file = try CacheFile(path: path, flags), file.head.id == head.id else { continue }
+                return (path, file)
             } catch {
                 remove(path)
             }
@@ -357,17 +348,14 @@ public final class DiskCacheStore: CacheStore {
     /// Removes a response.
     public func remove(_ head: CacheHead) {
         perform(head.key.url) { store in
-            if let (path, _, _) = store.find(head) { store.remove(path) }
+            if let (path, _) = store.find(head) { store.remove(path) }
         }
     }
 
     /// Removes all responses of a URL.
     public func removeAll(ofURL url: String) {
         perform(url) { store in
-            let name = Self.name(ofURL: url)
-            for partition in store.names(in: store.root) where !partition.hasPrefix(".") {
-                for slot in 0..<Self.slots { store.remove("\(store.root)/\(partition)/\(name).\(slot)") }
-            }
+            for path in store.folder.paths(ofURL: url) { store.remove(path) }
         }
     }
 
@@ -376,13 +364,13 @@ public final class DiskCacheStore: CacheStore {
         await withCheckedContinuation { continuation in
             queue.async {
                 var count = 0
-                for file in self.files() {
-                    guard let head = Self.head(at: file.path) else {
-                        self.remove(file.path)
+                for path in self.paths() {
+                    guard let head = Self.head(at: path) else {
+                        self.remove(path)
                         continue
                     }
                     guard isRemoved(head) else { continue }
-                    self.remove(file.path)
+                    self.remove(path)
                     count += 1
                 }
                 self.state.withLock { $0.bytes = nil }

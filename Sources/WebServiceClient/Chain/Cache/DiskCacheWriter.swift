@@ -1,3 +1,4 @@
+import CSystemLibraries
 import Foundation
 
 #if canImport(Darwin)
@@ -120,9 +121,8 @@ private final class DiskCacheFile: Sendable {
         guard !state.hasFailed else { return false }
         var bytes = bytes
         if state.descriptor < 0 {
-            let folder = store.folder(of: head.key.partition)
-            state.path = "\(folder)/new-\(getpid())-\(UInt64.random(in: .min ... .max))"
-            guard store.prepare(folder) else { return false }
+            state.path = store.unfinishedPath(in: head.key.partition)
+            guard store.prepare(head.key.partition) else { return false }
             state.descriptor = store.failing?(.create).map { fail($0) } ?? CacheFile.open(state.path, O_WRONLY | O_CREAT | O_EXCL)
             guard state.descriptor >= 0 else {
                 // A folder that another process has removed is made again the next time.
@@ -132,7 +132,12 @@ private final class DiskCacheFile: Sendable {
             }
             bytes = Data(CacheFile.magic) + bytes
         }
+        guard store.makeRoom(for: bytes.count) else { return false }
         var done = 0
+        defer {
+            state.written += done
+            store.count(done)
+        }
         while done < bytes.count {
             let file = state.descriptor
             let result =
@@ -145,7 +150,6 @@ private final class DiskCacheFile: Sendable {
             }
             done += result
         }
-        state.written += done
         return true
     }
 
@@ -174,24 +178,24 @@ private final class DiskCacheFile: Sendable {
             return (state.path, state.written)
         }
         guard let path else { return discard() }
-        store.makeRoom(for: written)
         let place = store.place(of: head)
+        var replaced = csl_file_status()
+        let old = csl_status_at_path(place, false, &replaced) == 0 ? Int(clamping: replaced.size) : 0
         let result = store.failing?(.rename).map { fail($0) } ?? rename(path, place)
-        guard result == 0 else {
-            store.note("renaming a file", errno)
-            return store.remove(path)
-        }
-        store.count(written)
+        if result == 0 { return store.count(-old) }
+        // Another process that takes this one for an ended one, because it is in another container, may have removed the file.
+        if errno != ENOENT { store.note("renaming a file", errno) }
+        if store.remove(path) { store.count(-written) }
     }
 
     func discard() {
-        let path: String? = state.withLock { state in
+        let (path, written): (String?, Int) = state.withLock { state in
             state.hasFailed = true
-            guard state.descriptor >= 0 else { return nil }
+            guard state.descriptor >= 0 else { return (nil, 0) }
             close(state.descriptor)
             state.descriptor = -1
-            return state.path
+            return (state.path, state.written)
         }
-        if let path { store.remove(path) }
+        if let path, store.remove(path) { store.count(-written) }
     }
 }

@@ -23,6 +23,7 @@ public struct ResponseCache: Sendable {
             /// The number of the last invalidation that may have concerned any URL.
             var flushed: UInt64 = 0
             var revalidating: Set<CacheKey> = []
+            var variances = SearchVariances()
         }
 
         let state = Locked(State())
@@ -151,13 +152,15 @@ public struct ResponseCache: Sendable {
 
     /// Removes the responses of URLs after a successful call with an unsafe method (RFC 9111 §4.4).
     func invalidate(_ urls: [String]) {
-        shared.state.withLock { state in
+        let urls = shared.state.withLock { state in
+            let urls = urls + urls.compactMap { state.variances.canonical($0) }
             state.invalidations += 1
             if state.invalidated.count >= 1_000 {
                 state.invalidated = [:]
                 state.flushed = state.invalidations
             }
             for url in urls { state.invalidated[url] = state.invalidations }
+            return urls
         }
         for url in urls { store.removeAll(ofURL: url) }
     }
@@ -168,6 +171,16 @@ public struct ResponseCache: Sendable {
     /// Whether a URL was invalidated since a mark was taken: a response that was requested before may be out of date.
     func wasInvalidated(_ url: String, since mark: UInt64) -> Bool {
         shared.state.withLock { max($0.flushed, $0.invalidated[url] ?? 0) > mark }
+    }
+
+    /// The URL under which a response to a URL is stored if it has a `No-Vary-Search`, if that is another one.
+    func canonical(_ url: String) -> String? {
+        shared.state.withLock { $0.variances.canonical(url) }
+    }
+
+    /// Notes that a response has a `No-Vary-Search`.
+    func note(_ variance: NoVarySearch, of url: String) {
+        shared.state.withLock { $0.variances.note(variance, of: url) }
     }
 
     // MARK: Counting

@@ -1,0 +1,167 @@
+import Foundation
+
+/// The links, addresses and routes of a machine at one moment.
+struct NetworkTable: Hashable {
+    var links: [NetlinkMessage.Link] = []
+    var addresses: [NetlinkMessage.Address] = []
+    var routes: [NetlinkMessage.Route] = []
+
+    /// What the table is evidence of.
+    func status(at date: Date) -> NetworkStatus {
+        let usable = Set(links.filter(\.isUsable).map(\.index))
+        guard !usable.isEmpty else { return NetworkStatus(.noLink, date: date) }
+        let found = addresses.filter { $0.isUsable && usable.contains($0.link) }
+        guard !found.isEmpty else { return NetworkStatus(.noAddress, date: date) }
+        // The addresses of bridges and the like are up without leading anywhere: a default route decides.
+        func leadsOut(_ isVersion6: Bool) -> Bool {
+            guard found.contains(where: { $0.isVersion6 == isVersion6 }) else { return false }
+            return routes.contains { route in
+                guard route.isVersion6 == isVersion6, route.isDefault else { return false }
+                return route.links.isEmpty || route.links.contains(where: usable.contains)
+            }
+        }
+        let (fourth, sixth) = (leadsOut(false), leadsOut(true))
+        return NetworkStatus(fourth || sixth ? .defaultRoute : .noRoute, hasIPv4: fourth, hasIPv6: sixth, date: date)
+    }
+}
+
+/// Reads the whole state from a netlink socket, and again after each change. A value without effects: its owner performs its steps.
+///
+/// Changes aren't applied to the old state, because the kernel doesn't report all of them: the IPv4 routes of an interface that goes down
+/// disappear silently. They only cause another dump. The socket receives changes from before the first dump on, so none is missed.
+struct NetlinkDump {
+    /// What the owner does next.
+    enum Step: Hashable {
+        /// Requests all objects of a kind, with a number.
+        case request(NetlinkMessage.Kind, number: UInt32)
+        /// Waits a moment, and calls ``begin()``. Changes often come in groups.
+        case restart
+        /// The state is complete.
+        case report(NetworkTable)
+        /// The kernel refuses to answer.
+        case refused(Int32)
+    }
+
+    /// The order of the requests.
+    private static let kinds: [NetlinkMessage.Kind] = [.link, .address, .route]
+    /// The number of dumps in a row that changes may spoil. The result of a further one is taken: on a machine that changes all the time, a
+    /// state that is a little wrong is better than none.
+    static let patience = 5
+    /// EBUSY of Linux: the socket hasn't delivered the whole of an earlier dump.
+    private static let isBusy: Int32 = 16
+
+    private var number: UInt32
+    private var kind: NetlinkMessage.Kind?
+    private var table = NetworkTable()
+    private var isSpoilt = false
+    private var spoilt = 0
+    /// Whether a restart was requested that hasn't begun.
+    private var isRestarting = false
+
+    /// - Parameter number: The first request's number minus one.
+    init(number: UInt32 = .random(in: 1...1_000_000)) {
+        self.number = number
+    }
+
+    /// Begins a dump.
+    mutating func begin() -> Step {
+        isRestarting = false
+        isSpoilt = false
+        table = NetworkTable()
+        return request(.link)
+    }
+
+    private mutating func request(_ kind: NetlinkMessage.Kind) -> Step {
+        self.kind = kind
+        number &+= 1
+        return .request(kind, number: number)
+    }
+
+    /// Takes what the socket has received.
+    mutating func receive(_ bytes: [UInt8]) -> [Step] {
+        let (messages, isComplete) = NetlinkMessage.all(in: bytes)
+        var steps: [Step] = []
+        for message in messages { steps += receive(message) }
+        if !isComplete { steps += loses() }
+        return steps
+    }
+
+    /// Takes the loss of messages.
+    mutating func loses() -> [Step] {
+        // The end of the dump may be among them.
+        kind = nil
+        return restart()
+    }
+
+    private mutating func receive(_ message: NetlinkMessage) -> [Step] {
+        if case .overrun = message.content { return loses() }
+        guard let kind, message.number == number else { return changed(by: message) }
+        if case .error(let error) = message.content {
+            if error == Self.isBusy { return loses() }
+            self.kind = nil
+            return error == 0 ? [] : [.refused(error)]
+        }
+        guard message.isPart else { return changed(by: message) }
+        if message.isInterrupted { isSpoilt = true }
+        switch message.content {
+        case .link(let link): table.links.append(link)
+        case .address(let address): table.addresses.append(address)
+        case .route(let route):
+            // Of thousands of routes, only these matter.
+            if route.isDefault { table.routes.append(route) }
+        case .done: return finished(kind)
+        case .error, .overrun, .other: break
+        }
+        return []
+    }
+
+    private mutating func finished(_ kind: NetlinkMessage.Kind) -> [Step] {
+        if let index = Self.kinds.firstIndex(of: kind), index + 1 < Self.kinds.count { return [request(Self.kinds[index + 1])] }
+        self.kind = nil
+        guard isSpoilt else {
+            spoilt = 0
+            return [.report(table)]
+        }
+        spoilt += 1
+        guard spoilt > Self.patience else { return restart() }
+        spoilt = 0
+        return [.report(table)] + restart()
+    }
+
+    /// A change during a dump may or may not be in it.
+    private mutating func changed(by message: NetlinkMessage) -> [Step] {
+        switch message.content {
+        case .done, .error, .overrun: return []
+        case .link, .address, .route, .other:
+            guard kind == nil else {
+                isSpoilt = true
+                return []
+            }
+            return restart()
+        }
+    }
+
+    private mutating func restart() -> [Step] {
+        guard !isRestarting else { return [] }
+        isRestarting = true
+        return [.restart]
+    }
+}
+
+@_spi(Fuzzing) extension NetworkStatus {
+    /// The status that the kernel's messages are evidence of; `nil` if the last one isn't whole.
+    public init?(netlink bytes: [UInt8]) {
+        let (messages, isComplete) = NetlinkMessage.all(in: bytes)
+        guard isComplete else { return nil }
+        var table = NetworkTable()
+        for message in messages {
+            switch message.content {
+            case .link(let link): table.links.append(link)
+            case .address(let address): table.addresses.append(address)
+            case .route(let route): table.routes.append(route)
+            case .done, .error, .overrun, .other: break
+            }
+        }
+        self = table.status(at: Date())
+    }
+}
