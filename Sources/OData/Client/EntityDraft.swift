@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// An entity being changed, with its original value: an update sends only the changed properties.
 ///
 ///     var draft = EntityDraft(of: try await client.entity(request))
