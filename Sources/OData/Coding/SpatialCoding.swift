@@ -1,3 +1,5 @@
+import WebServiceClient
+
 // Geographic and geometric values in payloads: GeoJSON (RFC 7946; JSON Format, section 7.1), with the reference system as `crs`.
 extension EdmSpatial: Codable {
     private enum Key: String, CodingKey {

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// An entity without a declared Swift type: its properties by name, each present, null or absent.
 ///
 /// Properties keep their order, which is the payload's if ``ODataDecoder`` reads it. Decoders that lose the order, such as Foundation's,

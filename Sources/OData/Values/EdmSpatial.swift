@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// A geographic or geometric value in URLs: `Edm.Geography…` and `Edm.Geometry…` (CSDL, section 3.3).
 public struct EdmSpatial: Sendable, Hashable {
     /// The coordinate spaces.

@@ -113,7 +113,8 @@ extension XMLDecodingState {
         case is URL.Type: special = try value(at: place, path, for: type, expected: "a URL") { $0.isEmpty ? nil : URL(string: $0) }
         default: special = nil
         }
-        if let value = special as? Value { return value }
+        // A cast of nil to an optional type would succeed.
+        if let special, let value = special as? Value { return value }
         let decoder = XMLElementDecoder(state: self, place: place, codingPath: path, hasLiteralKeys: type is any JSONStringDictionary.Type)
         return try nested(path) { try Value(from: decoder) }
     }

@@ -23,6 +23,9 @@ struct XMLElementEncoder: Encoder {
 
     /// Writes an untyped element.
     func encode(untyped value: XMLValue) throws {
+        guard !value.nesting.isCut else {
+            throw state.invalid("The value nests more than \(XMLLimits.greatestDepth) levels deep.", codingPath)
+        }
         switch target {
         case .element(let node):
             node.name = value.name
@@ -34,7 +37,6 @@ struct XMLElementEncoder: Encoder {
                 case .element(let element): .untyped(element)
                 }
             }
-            if value.nesting.isCut { throw state.invalid("The value nests more than 512 levels deep.", codingPath) }
         case .choice(let node): node.items.append(.untyped(value))
         case .child(let parent, let name), .wrapped(let parent, let name), .item(let parent, let name):
             guard name == value.name else {

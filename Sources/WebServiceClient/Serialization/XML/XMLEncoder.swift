@@ -125,6 +125,14 @@ final class XMLElementNode {
         return element
     }
 
+    /// Sorts the child elements from an index on by name; those of a list stay in order.
+    func sortElements(from first: Int) {
+        let named = items[first...].enumerated().map { item in
+            if case .element(let element) = item.element { (element.name.local, item.offset) } else { ("", item.offset) }
+        }
+        items[first...] = ArraySlice(named.sorted { $0 < $1 }.map { items[first + $0.1] })
+    }
+
     /// The child element with a name, which is the wrapper that other keys share, or a new one.
     func wrapper(_ name: XMLName) -> XMLElementNode {
         for case .element(let element) in items where element.name == name { return element }
@@ -165,7 +173,12 @@ final class XMLEncodingState {
     }
 
     func key(_ key: any CodingKey, isLiteral: Bool, _ path: [any CodingKey]) throws -> XMLKey {
-        if isLiteral { return XMLKey(literal: key.stringValue) }
+        if isLiteral {
+            guard XMLCharacters.isName(key.stringValue) else {
+                throw invalid("The key “\(SerializationError.excerpt(key.stringValue))” of a dictionary isn't a name in XML.", path)
+            }
+            return XMLKey(literal: key.stringValue)
+        }
         if let known = keys[key.stringValue] { return known }
         do {
             let made = try XMLKey(key.stringValue, rules)
@@ -190,6 +203,8 @@ final class XMLEncodingState {
         switch value {
         case let text as String: try put(text, target, path)
         case let date as Date:
+            // Not the date itself: describing some dates can crash the process.
+            current = date.timeIntervalSince1970
             guard let text = rules.dates.write(date) else { throw invalid("The date can't be written in \(rules.dates.expected).", path) }
             try put(text, target, path)
         case let data as Data: try put(rules.data.text(of: data), target, path)
@@ -197,10 +212,14 @@ final class XMLEncodingState {
         case let number as Decimal:
             guard number.isFinite else { throw invalid("The number isn't finite.", path) }
             try put(number.description, target, path)
+        case is any JSONStringDictionary:
+            // A dictionary has another order in each process.
+            let node = open(target, path)
+            let first = node.items.count
+            try value.encode(to: XMLElementEncoder(state: self, target: .element(node), codingPath: path, hasLiteralKeys: true))
+            node.sortElements(from: first)
         default:
-            let encoder = XMLElementEncoder(
-                state: self, target: target, codingPath: path, hasLiteralKeys: value is any JSONStringDictionary)
-            try value.encode(to: encoder)
+            try value.encode(to: XMLElementEncoder(state: self, target: target, codingPath: path))
         }
         if let fault { throw fault }
     }

@@ -73,7 +73,9 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         if isMissing(place) {
             // Nothing is an empty list, but a type with other contents needs its element.
             guard type is any ExpressibleByArrayLiteral.Type else {
-                if let optional = type as? any ExpressibleByNilLiteral.Type, let value = optional.init(nilLiteral: ()) as? Value { return value }
+                if let optional = type as? any ExpressibleByNilLiteral.Type, let value = optional.init(nilLiteral: ()) as? Value {
+                    return value
+                }
                 throw missing(key)
             }
         }

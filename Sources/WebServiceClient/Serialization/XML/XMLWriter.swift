@@ -66,11 +66,12 @@ struct XMLWriter {
         guard !content.isEmpty else { return put("/>") }
         put(">")
         // White space alone between elements isn't read as text, unless it's written as references.
-        let hasElements = content.contains { if case .element = $0 { true } else { false } }
+        let isBlank = content.allSatisfy { if case .text(let text) = $0 { XMLCharacters.isBlank(text) } else { true } }
+        let escapesBlanks = isBlank && content.count > 1
         for child in content {
             switch child {
             case .element(let element): try write(element)
-            case .text(let text): try put(escaping: text, isAttribute: false, escapesBlanks: hasElements && XMLCharacters.isBlank(text))
+            case .text(let text): try put(escaping: text, isAttribute: false, escapesBlanks: escapesBlanks)
             }
         }
         put("</")

@@ -146,7 +146,7 @@ extension Order {
         #expect(try write(["a": 1]) == "<dictionary><a>1</a></dictionary>")
         #expect(try write(1.5) == "<number>1.5</number>" && write(true) == "<boolean>true</boolean>")
         #expect(try write(Date(timeIntervalSince1970: 0)) == "<date>1970-01-01T00:00:00Z</date>" && write(Data([0])) == "<data>AA==</data>")
-        #expect(try write(Optional<Int>.some(1)) == "<value>1</value>")
+        #expect(try write(Optional<Int>.some(1)) == "<number>1</number>")
         #expect(try write(XMLValue("a", text: "b")) { $0.rules.rootName = "x" } == "<a>b</a>")
     }
 

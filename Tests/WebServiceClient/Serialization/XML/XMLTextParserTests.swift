@@ -61,7 +61,7 @@ import Testing
         ("<a>x<!-- <y> -->z<?p <y>?><![CDATA[<&]]]]>]]&gt;</a>", "<a>xz&lt;&amp;]]]]&gt;</a>"),
         ("<a>a\r\nb\rc\nd&#13;</a>", "<a>a\nb\nc\nd&#13;</a>"),
         ("<a b='x\r\ny\tz&#10;&#9;&#13;'/>", "<a b=\"x y z&#10;&#9;&#13;\"/>"), ("<a>\n <b/>\n</a>", "<a><b/></a>"),
-        ("<a>\n <b/> x</a>", "<a>&#10;&#32;<b/> x</a>"), ("<a> </a>", "<a> </a>"), ("<a>&#32;<b/></a>", "<a>&#32;<b/></a>"),
+        ("<a>\n <b/> x</a>", "<a>\n <b/> x</a>"), ("<a> </a>", "<a> </a>"), ("<a>&#32;<b/></a>", "<a>&#32;<b/></a>"),
         ("<a><![CDATA[ ]]><b/></a>", "<a>&#32;<b/></a>"),
         ("<a xml:space='preserve'> <b> <c/></b></a>", "<a xml:space=\"preserve\">&#32;<b>&#32;<c/></b></a>"),
         ("<a xml:space='preserve'><b xml:space='default'> <c/></b></a>", "<a xml:space=\"preserve\"><b xml:space=\"default\"><c/></b></a>"),
