@@ -6,44 +6,60 @@ public import Foundation
 /// can't distinguish an empty list, an empty dictionary or a nested value without fields from a missing one: empty lists and dictionaries
 /// are read as empty, such a nested value as missing, which suits an optional.
 public struct FormSerializer: SerializationDelegate {
-    /// The media type of the output.
-    public let contentType = "application/x-www-form-urlencoded"
+    /// The media type of the output, with the charset if one was given.
+    public let contentType: String
     /// How fields are named.
     public let fields: FieldReflection
+    /// The charset of names and values.
+    public let charset: TextEncoding
 
-    /// Whether the endpoint's, class's or client's `arrays` setting decides how lists are written.
-    private let followsArrays: Bool
+    /// Whether the settings of the endpoint, the class and the client decide how fields are written.
+    private let followsSettings: Bool
 
-    /// Creates a serializer that writes lists according to the `arrays` setting of the endpoint, the class or the client, and everything
-    /// else by the defaults of ``FieldReflection``.
-    public init() {
-        fields = FieldReflection()
-        followsArrays = true
-    }
-
-    /// Creates a serializer that names fields by these rules, regardless of `arrays` settings elsewhere.
-    public init(_ fields: FieldReflection) {
-        self.fields = fields
-        followsArrays = false
-    }
-
-    private init(following arrays: FieldReflection.ArrayStrategy) {
-        fields = FieldReflection(arrays: arrays)
-        followsArrays = true
-    }
-
-    /// The serializer for an endpoint with this array strategy, or `nil` if it makes no difference.
-    func following(_ arrays: FieldReflection.ArrayStrategy?) -> FormSerializer? {
-        guard let arrays, followsArrays, arrays != fields.arrays else { return nil }
-        return FormSerializer(following: arrays)
-    }
-
-    /// Encodes the value's fields as a form in UTF-8.
+    /// Creates a serializer that follows the settings of the endpoint, the class and the client: how lists, nested values and `nil` are
+    /// written, and the names and dates of the client's JSON serializer.
     ///
-    /// - Throws: ``ReflectionError`` with the place and the type of a value that can't be a field, or the error of the value's own
-    ///   coding.
+    /// - Parameter charset: The charset, which the media type then names. By default UTF-8, which it doesn't name.
+    public init(charset: TextEncoding? = nil) {
+        self.init(FieldReflection(), charset: charset, followsSettings: true)
+    }
+
+    /// Creates a serializer that names fields by these rules, regardless of settings elsewhere.
+    ///
+    /// - Parameter charset: The charset, which the media type then names. By default UTF-8, which it doesn't name.
+    public init(_ fields: FieldReflection, charset: TextEncoding? = nil) {
+        self.init(fields, charset: charset, followsSettings: false)
+    }
+
+    private init(_ fields: FieldReflection, charset: TextEncoding?, followsSettings: Bool) {
+        self.fields = fields
+        self.charset = charset ?? .utf8
+        contentType = "application/x-www-form-urlencoded" + (charset.map { "; charset=\($0.name)" } ?? "")
+        self.followsSettings = followsSettings
+    }
+
+    private init(_ other: FormSerializer, following fields: FieldReflection) {
+        self.fields = fields
+        (charset, contentType, followsSettings) = (other.charset, other.contentType, true)
+    }
+
+    /// The serializer for an endpoint with these settings, or `nil` if they make no difference.
+    func following(_ settings: FieldReflection) -> FormSerializer? {
+        guard followsSettings, settings != fields else { return nil }
+        return FormSerializer(self, following: settings)
+    }
+
+    /// Encodes the value's fields as a form.
+    ///
+    /// - Throws: ``ReflectionError`` with the place and the type of a value that can't be a field, ``SerializationError`` if the charset
+    ///   lacks a character, or the error of the value's own coding.
     public func encode(_ value: any Encodable) throws -> Data {
-        Data(URLEncoding.form(of: try fields.fields(of: value)).utf8)
+        let fields = try fields.fields(of: value)
+        if charset == .utf8 { return Data(URLEncoding.form(of: fields).utf8) }
+        guard try charset.encode("a=&%") == Data("a=&%".utf8) else {
+            throw SerializationError(.charset, "A form can't be written in \(charset.name), which doesn't extend ASCII: use utf-8.")
+        }
+        return Data(try URLEncoding.form(of: fields) { try charset.encode($0) }.utf8)
     }
 
     /// Decodes a value from a form, or from the root inside it.
