@@ -16,6 +16,8 @@ final class ResolvedEndpoint: Sendable {
     let decoder: BodyDecoder
     let bodyLimit: Int
     let headerRules: HeaderRules
+    /// Whether the endpoint's list is split into pages.
+    let isPaged: Bool
     /// The parts common to all requests of the endpoint.
     let requestDetails: RequestDetails.Shared
 
@@ -53,6 +55,7 @@ final class ResolvedEndpoint: Sendable {
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
         headerRules = configuration.headerRules
+        isPaged = !settings.attributes.isEmpty && settings.attributes[PagingStyle.self] != nil
         requestDetails = RequestDetails.Shared(
             RequestDetails(
                 timeouts: settings.deadlines, trust: settings.trust, identity: identity,

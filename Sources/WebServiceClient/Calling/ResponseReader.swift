@@ -213,6 +213,11 @@ struct ResponseReader: Sendable {
             response: exchange.isAcceptedFailure ? nil : summary(body), cause: cause)
     }
 
+    /// The error of a call whose response doesn't lead to the next page.
+    func unpaged(_ cause: PagingError) -> ServiceError {
+        error(.paging, stage: .decoding, cause.description, body: Data(), cause: cause)
+    }
+
     /// The error that the call throws when its stream breaks off.
     func broken(_ error: any Error) -> any Error { wrap(error, stage: .body, body: Data()) }
 
