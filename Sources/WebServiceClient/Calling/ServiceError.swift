@@ -36,6 +36,8 @@ public struct ServiceError: DescribedError, Sendable {
     public var cause: (any Error)?
     /// The secrets in the request.
     private(set) var secrets: RequestSecrets?
+    /// Decodes the response's body.
+    var bodyReader: ErrorBodyReader?
 
     /// Creates an error of a call.
     public init(
