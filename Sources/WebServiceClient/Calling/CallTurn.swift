@@ -23,7 +23,7 @@ extension EndpointAttributes {
     /// The turn that a call takes, if there is a free one.
     func takeTurn() -> (any CallTurn)? {
         for attribute in all {
-            if let turn = attribute as? any CallTurn { return turn.take() ? turn : nil }
+            if let turn = attribute as? any CallTurn, turn.take() { return turn }
         }
         return nil
     }

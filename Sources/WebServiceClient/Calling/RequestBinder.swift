@@ -144,8 +144,8 @@ extension RequestBinder {
         case .pair(let name, let value):
             guard let name = try text(name, in: "the query", encode: { value, _ in URLEncoding.queryName(value) }) else { return "" }
             guard let value else { return name }
-            return try text(value, in: "the query", dates: endpoint.fields.dates, encode: { value, _ in URLEncoding.queryValue(value) }).map
-            { name + "=" + $0 } ?? ""
+            let text = try text(value, in: "the query", dates: endpoint.fields.dates) { value, _ in URLEncoding.queryValue(value) }
+            return text.map { name + "=" + $0 } ?? ""
         case .named(let name, let position):
             return try fields(position, in: "the query item \(name)", name: name)
         case .reflected(let position):

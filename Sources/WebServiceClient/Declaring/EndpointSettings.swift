@@ -90,8 +90,11 @@ struct EndpointSettings: Sendable {
     }
 }
 
+/// An attribute that only matters while arguments are bound. A stored call, whose arguments are bound, doesn't need it.
+protocol BindingAttribute: EndpointAttribute {}
+
 // The ways in which arguments become fields, each of which every level can set.
-extension FieldReflection.KeyStrategy: EndpointAttribute {}
-extension FieldReflection.DateStrategy: EndpointAttribute {}
-extension FieldReflection.NestingStrategy: EndpointAttribute {}
-extension FieldReflection.NilStrategy: EndpointAttribute {}
+extension FieldReflection.KeyStrategy: BindingAttribute {}
+extension FieldReflection.DateStrategy: BindingAttribute {}
+extension FieldReflection.NestingStrategy: BindingAttribute {}
+extension FieldReflection.NilStrategy: BindingAttribute {}

@@ -103,8 +103,12 @@ extension FieldReflection {
         /// A conversion, which is equal only to itself.
         private final class Conversion: Sendable {
             let write: @Sendable (Date, any Encoder) throws -> Void
+            let read: @Sendable (String) -> Date?
 
-            init(_ write: @escaping @Sendable (Date, any Encoder) throws -> Void) { self.write = write }
+            init(_ write: @escaping @Sendable (Date, any Encoder) throws -> Void, _ read: @escaping @Sendable (String) -> Date?) {
+                self.write = write
+                self.read = read
+            }
         }
 
         private enum Kind: Hashable, Sendable {
@@ -138,9 +142,13 @@ extension FieldReflection {
 
         /// Texts in a custom format.
         ///
-        /// - Parameter write: Returns the text of a date; `nil` if it has none, which is an error.
-        public static func custom(_ write: @escaping @Sendable (Date) -> String?) -> DateStrategy {
-            custom(encoding: { date, encoder in
+        /// - Parameters:
+        ///   - read: Returns the date of a text in a form that is read; `nil` if it isn't a date. By default, ISO 8601 is read.
+        ///   - write: Returns the text of a date; `nil` if it has none, which is an error.
+        public static func custom(
+            read: @escaping @Sendable (String) -> Date? = { _ in nil }, _ write: @escaping @Sendable (Date) -> String?
+        ) -> DateStrategy {
+            let encode: @Sendable (Date, any Encoder) throws -> Void = { date, encoder in
                 guard let text = write(date) else {
                     throw EncodingError.invalidValue(
                         date.timeIntervalSince1970,
@@ -149,12 +157,13 @@ extension FieldReflection {
                 }
                 var container = encoder.singleValueContainer()
                 try container.encode(text)
-            })
+            }
+            return DateStrategy(Conversion(encode, read))
         }
 
         /// Dates as an encoder's closure writes them.
         static func custom(encoding write: @escaping @Sendable (Date, any Encoder) throws -> Void) -> DateStrategy {
-            DateStrategy(Conversion(write))
+            DateStrategy(Conversion(write) { _ in nil })
         }
 
         /// Whether dates have the default form, which needs no conversion.
@@ -173,6 +182,16 @@ extension FieldReflection {
             case .seconds: "dates in seconds"
             case .milliseconds: "dates in milliseconds"
             case .custom: "custom dates"
+            }
+        }
+
+        /// Returns the date that a text in a form represents; `nil` if it has another form.
+        func date(from text: String) -> Date? {
+            switch kind {
+            case .iso8601: nil
+            case .seconds: Double(text).flatMap { $0.isFinite ? Date(timeIntervalSince1970: $0) : nil }
+            case .milliseconds: Double(text).flatMap { $0.isFinite ? Date(timeIntervalSince1970: $0 / 1_000) : nil }
+            case .custom: conversion?.read(text)
             }
         }
 

@@ -69,7 +69,7 @@ public struct FormSerializer: SerializationDelegate {
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let encoding = try TextEncoding.named(in: contentType) ?? .utf8
         let tree = try FormTree(data, encoding: encoding, fields: fields).node(at: path)
-        return try FormDecoder(tree: tree, codingPath: path.map { WireKey($0) }).value(type)
+        return try FormDecoder(tree: tree, codingPath: path.map { WireKey($0) }, fields: fields).value(type)
     }
 }
 
@@ -77,6 +77,8 @@ public struct FormSerializer: SerializationDelegate {
 struct FormDecoder: Decoder {
     let tree: FormTree
     let codingPath: [any CodingKey]
+    /// How names and dates are written.
+    let fields: FieldReflection
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -86,7 +88,7 @@ struct FormDecoder: Decoder {
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard let elements = tree.elements() else { throw mismatch("an array is") }
-        return FormArray(elements: elements, codingPath: codingPath)
+        return FormArray(elements: elements, codingPath: codingPath, fields: fields)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
@@ -96,9 +98,12 @@ struct FormDecoder: Decoder {
     /// Decodes a value of a type at this place. Text types are read from a single text; other types decode themselves.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         switch type {
+        case is Date.Type where !fields.dates.isDefault:
+            if let date = fields.dates.date(from: try text()) as? Value { return date }
+            return try TextValue.read(type, from: text(), path: codingPath)
         case is String.Type, is Date.Type, is Data.Type, is URL.Type, is Decimal.Type:
-            try TextValue.read(type, from: text(), path: codingPath)
-        default: try Value(from: self)
+            return try TextValue.read(type, from: text(), path: codingPath)
+        default: return try Value(from: self)
         }
     }
 
@@ -127,8 +132,8 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { decoder.tree.names.compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { decoder.tree.children[key.stringValue] != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { decoder.tree.children[key.stringValue]?.isNil ?? true }
+    func contains(_ key: Key) -> Bool { tree(key) != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { tree(key)?.isNil ?? true }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try child(key).scalar().decode(type) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try child(key).text() }
@@ -148,7 +153,9 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         // A form can't represent an empty list or dictionary.
         let mayBeEmpty = type is any ExpressibleByArrayLiteral.Type || type is any ExpressibleByDictionaryLiteral.Type
-        if mayBeEmpty, !contains(key) { return try FormDecoder(tree: FormTree(), codingPath: codingPath + [key]).value(type) }
+        if mayBeEmpty, !contains(key) {
+            return try FormDecoder(tree: FormTree(), codingPath: codingPath + [key], fields: decoder.fields).value(type)
+        }
         return try child(key).value(type)
     }
 
@@ -160,24 +167,33 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { try child(WireKey("super")) }
     func superDecoder(forKey key: Key) throws -> any Decoder { try child(key) }
 
+    /// The fields of a key, under its own name or the name on the wire. Keys of dictionaries have their own.
+    private func tree(_ key: any CodingKey) -> FormTree? {
+        if let own = decoder.tree.children[key.stringValue] { return own }
+        guard !decoder.fields.keys.isIdentity else { return nil }
+        return decoder.tree.children[decoder.fields.keys.name(key.stringValue, at: .root)]
+    }
+
     private func child(_ key: any CodingKey) throws -> FormDecoder {
-        guard let tree = decoder.tree.children[key.stringValue] else {
+        guard let tree = tree(key) else {
             throw DecodingError.keyNotFound(
                 key,
                 DecodingError.Context(codingPath: codingPath, debugDescription: "The form has no field “\(key.stringValue)”."))
         }
-        return FormDecoder(tree: tree, codingPath: codingPath + [key])
+        return FormDecoder(tree: tree, codingPath: codingPath + [key], fields: decoder.fields)
     }
 }
 
 private struct FormArray: UnkeyedDecodingContainer {
     let elements: [FormTree]
     let codingPath: [any CodingKey]
+    let fields: FieldReflection
     private(set) var currentIndex = 0
 
-    init(elements: [FormTree], codingPath: [any CodingKey]) {
+    init(elements: [FormTree], codingPath: [any CodingKey], fields: FieldReflection) {
         self.elements = elements
         self.codingPath = codingPath
+        self.fields = fields
     }
 
     var count: Int? { elements.count }
@@ -218,7 +234,7 @@ private struct FormArray: UnkeyedDecodingContainer {
                 FormTree.self, DecodingError.Context(codingPath: codingPath, debugDescription: "The form has no more values here."))
         }
         defer { currentIndex += 1 }
-        return FormDecoder(tree: elements[currentIndex], codingPath: codingPath + [WireKey(String(currentIndex))])
+        return FormDecoder(tree: elements[currentIndex], codingPath: codingPath + [WireKey(String(currentIndex))], fields: fields)
     }
 }
 

@@ -173,7 +173,7 @@ public struct JSONDates: Sendable {
     public static func custom(
         write: @escaping @Sendable (Date) -> String?, read: @escaping @Sendable (String) -> Date?
     ) -> JSONDates {
-        custom(write: write, read: read, expected: "the service's own format", fields: .custom(write))
+        custom(write: write, read: read, expected: "the service's own format", fields: .custom(read: read, write))
     }
 
     private static func custom(

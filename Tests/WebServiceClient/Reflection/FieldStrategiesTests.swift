@@ -179,11 +179,38 @@ private struct OneMember: Encodable {
         #expect(call.url.query()?.hasPrefix("perPage=10&createdAfter=1577836800&") == true)
     }
 
+    @Test func `A stored call has its fields bound, and keeps its paging style`() throws {
+        let client = Events(serviceRoot: "https://api.test")
+        let call = client.http.get("/x").query(Filter.Inner()).paged(by: .linkHeader)
+            .describing { $0.fields(keys: .snakeCase, dates: .seconds, nesting: .dots, missing: .empty) }
+        let stored = try call.stored()
+        #expect(stored.omitted.isEmpty && stored.target == .path("/x?is_open=true"))
+        let again = try client.http.call(from: stored)
+        #expect(again.descriptor.settings.attributes[PagingStyle.self] == .linkHeader)
+    }
+
     @Test func `Nil, sets and brackets by strategy`() async throws {
         let none = try await sent { try await $0.dynamic.flag(on: nil as String?) }
         #expect(none.url.query() == "on")
         let set = try await sent { try await $0.dynamic.expand(fields: Set(["b", "a"])) }
         #expect(set.url.query(percentEncoded: false) == "expand[]=a&expand[]=b")
+    }
+
+    @Test func `Forms are read as they are written`() throws {
+        struct Event: Codable, Equatable {
+            var startDate = Date(timeIntervalSince1970: 90.5)
+            var extraFields = ["keyName": 1]
+            var innerValue = ["a": [Date(timeIntervalSince1970: 0)]]
+        }
+        for dates: FieldReflection.DateStrategy in [
+            .seconds, .milliseconds, .iso8601,
+            .custom(read: { Double($0.dropFirst()).map { Date(timeIntervalSince1970: $0) } }) { "@\($0.timeIntervalSince1970)" },
+        ] {
+            let form = FormSerializer(FieldReflection(keys: .snakeCase, dates: dates))
+            let data = try form.encode(Event())
+            #expect(String(decoding: data, as: UTF8.self).hasPrefix("start_date="))
+            #expect(try form.decode(Event.self, from: data, at: [], contentType: nil) == Event(), "\(dates)")
+        }
     }
 
     @Test func `Charsets of bodies`() async throws {
