@@ -27,6 +27,8 @@ final class PageTurn: CallTurn {
         var style: PagingStyle?
         /// The page's place, if the style counts.
         var position = 0
+        /// The number of items that the request asks for, if it is known.
+        var size: Int?
         /// The URL of the request, and the origins that the next page may have.
         var request: (url: URL, origins: Set<Origin>, service: Origin?)?
         var outcome: Outcome?
@@ -65,8 +67,14 @@ final class PageTurn: CallTurn {
         let service = bound.isForeign ? Origin(bound.request.url) : bound.origin
         if let service { origins.insert(service) }
         var position = 0
-        if let size = style.size, PageQuery.value(size.query, in: bound.request.url) == nil {
-            try Self.set(size.query, "\(size.count)", in: &bound)
+        var size = style.size?.count
+        if let own = style.size {
+            if let given = PageQuery.value(own.query, in: bound.request.url) {
+                // The call's own arguments take precedence.
+                size = Int(given)
+            } else {
+                try Self.set(own.query, "\(own.count)", in: &bound)
+            }
         }
         switch (style.kind, reference?.place) {
         case (.linkHeader, nil), (.nextURL, nil), (.cursor, nil), (.lastID, nil):
@@ -90,7 +98,9 @@ final class PageTurn: CallTurn {
             throw PagingError.otherStyle(style)
         }
         let url = bound.request.url
-        state.withLock { ($0.style, $0.position, $0.request) = (style, position, (url, origins, service)) }
+        state.withLock { [size, position] state in
+            (state.style, state.position, state.size, state.request) = (style, position, size, (url, origins, service))
+        }
         return bound
     }
 
@@ -112,13 +122,13 @@ final class PageTurn: CallTurn {
     // MARK: The response
 
     func note(_ body: Data, by reader: ResponseReader) {
-        let (style, position, request) = state.withLock { ($0.style, $0.position, $0.request) }
+        let (style, position, size, request) = state.withLock { ($0.style, $0.position, $0.size, $0.request) }
         guard let style, let request else { return }
         let response = reader.exchange.response
         var outcome = Outcome(
             requested: request.url, status: response.status, headers: response.headers, url: response.url, style: style,
             refused: { reader.unpaged($0) })
-        let payload = PagePayload(body: body, reader: reader, style: style)
+        let payload = PagePayload(body: body, reader: reader, style: style, size: size)
         do throws(PagingError) {
             if countsItems || style.itemLimit != nil { outcome.count = try payload.count() }
             outcome.next = try next(after: payload, position, &outcome)
@@ -158,7 +168,7 @@ final class PageTurn: CallTurn {
             if let more = style.more, try !payload.flag(at: more) { return nil }
             let count = try payload.count()
             outcome.count = count
-            guard count > 0, style.more != nil || !isShort(count, style) else {
+            guard count > 0, style.more != nil || !payload.isShort(count) else {
                 guard style.more == nil else { throw .payload(path: style.items ?? "", problem: "there is no item, but another page") }
                 return nil
             }
@@ -186,11 +196,7 @@ final class PageTurn: CallTurn {
             let (index, isTooFar) = position.subtractingReportingOverflow(first)
             return !isTooFar && index < last
         }
-        return count > 0 && !isShort(count, style)
-    }
-
-    private func isShort(_ count: Int, _ style: PagingStyle) -> Bool {
-        style.size.map { count < $0.count } ?? false
+        return count > 0 && !payload.isShort(count)
     }
 }
 
@@ -199,6 +205,11 @@ private struct PagePayload {
     let body: Data
     let reader: ResponseReader
     let style: PagingStyle
+    /// The number of items that the request asked for, if it is known.
+    let size: Int?
+
+    /// Whether a page has fewer items than the request asked for.
+    func isShort(_ count: Int) -> Bool { size.map { count < $0 } ?? false }
 
     /// The path of the items.
     private var items: [String] {

@@ -73,7 +73,7 @@ extension FieldReflection {
         /// Converts a name by Foundation's rules: a word begins at a capital after a small letter, and at the last of several capitals before a
         /// small letter.
         private static func snakeCase(_ name: String) -> String {
-            guard name.count > 1 else { return name }
+            guard !name.isEmpty else { return name }
             var words: [Substring] = []
             var start = name.startIndex
             var rest = name[name.index(after: start)...]

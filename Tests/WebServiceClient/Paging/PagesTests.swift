@@ -226,7 +226,9 @@ extension AsyncSequence {
             switch request.request.url.lastPathComponent {
             case "offset": return try json(all.dropFirst(Int(items["offset"] ?? "0") ?? 0).prefix(3).map(\.self))
             case "total": return try json(Body(items: all.dropFirst(Int(items["offset"] ?? "") ?? -1).prefix(4).map(\.self)))
-            case "pages": return try json(all.dropFirst(((Int(items["page"] ?? "1") ?? 0) - 1) * 4).prefix(4).map(\.self))
+            case "pages":
+                let (page, size) = (Int(items["page"] ?? "1") ?? 0, Int(items["per_page"] ?? "") ?? 0)
+                return try json(all.dropFirst((page - 1) * size).prefix(size).map(\.self))
             default: return try json(Body(items: [Int(items["p"] ?? "0") ?? 9]))
             }
         }
@@ -236,6 +238,8 @@ extension AsyncSequence {
         stub.forgetRequests()
         #expect(try await client.pages(size: 4).collected() == all)
         #expect(stub.requests.map { $0.request.url.query() } == ["per_page=4", "per_page=4&page=2", "per_page=4&page=3"])
+        // A smaller size than the style's, by argument, doesn't make each page short.
+        #expect(try await client.pages(size: 2).collected().count == 8)
         #expect(try await client.counted().collected() == [0, 1])
     }
 
