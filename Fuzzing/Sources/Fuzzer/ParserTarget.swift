@@ -5,7 +5,7 @@ import Foundation
 /// The parsers that read untrusted input.
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
-    case structuredFields, propertyList, plainText
+    case structuredFields, propertyList, plainText, webLink
     case setCookie, cookieFile
     case netlink, noVarySearch
     case certificate, certificateText, hostPattern, pin
@@ -56,6 +56,14 @@ enum ParserTarget: String, CaseIterable {
             if let dictionary = try? StructuredFields.dictionary(lines) {
                 let written = (try? StructuredFields.text(of: dictionary)) ?? nil
                 check((try? StructuredFields.dictionary(written.map { [$0] } ?? [])) == dictionary, "a dictionary doesn't come back")
+            }
+        case .webLink:
+            guard let url = URL(string: "https://www.example.com/a/b?c") else { return }
+            var fields = HTTPFields()
+            for line in text.split(separator: "\n") { fields.append("Link", String(line)) }
+            for link in WebLink.links(in: fields, at: url) {
+                check(!link.reference.utf8.contains(UInt8(ascii: ">")), "\(text.debugDescription) has a target with a bracket")
+                check(link.relations.allSatisfy(link.has), "\(text.debugDescription) has a relation that isn't found")
             }
         case .profile:
             _ = ServiceProfile.verify(data)

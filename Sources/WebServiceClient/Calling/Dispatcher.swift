@@ -64,12 +64,15 @@ struct Dispatcher: Sendable {
     private func received<Value: Decodable>(_ bound: BoundRequest) async throws -> (value: Value, response: TransportResponse) {
         let (record, place) = try begin(bound)
         defer { end(record, place) }
-        var reader = ResponseReader(endpoint: endpoint, exchange: try await send(bound, record))
+        let turn = record.attributes.isEmpty ? nil : record.attributes.takeTurn()
+        let sent = try turn.map { try changed(bound, by: $0, record) } ?? bound
+        var reader = ResponseReader(endpoint: endpoint, exchange: try await send(sent, record))
         do {
             let body = try await read(&reader)
             try await reader.judge(body, takesEmpty: ResultKind.takesEmpty(Value.self))
             try checkCancellation()
             let value = try reader.decode(Value.self, from: body)
+            turn?.note(body, by: reader)
             try checkCancellation()
             // From here on the call can't be cancelled any more.
             if let cause = record.cancellation.finish() { throw cause }
@@ -187,6 +190,17 @@ struct Dispatcher: Sendable {
                 request: bound.request)
         }
         return own
+    }
+
+    /// Returns the request of one call of a series.
+    @inline(never)
+    private func changed(_ bound: BoundRequest, by turn: any CallTurn, _ record: CallRecord) throws -> BoundRequest {
+        do {
+            return try turn.changed(bound, record.attributes, allowedOrigins: state.allowedOrigins)
+        } catch {
+            _ = record.cancellation.finish()
+            throw wrap(error, stage: .binding, request: bound.request)
+        }
     }
 
     /// Sends a request through the chain.

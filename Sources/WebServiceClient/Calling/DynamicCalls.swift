@@ -37,7 +37,14 @@ public struct DynamicCall: Sendable {
     public func dynamicallyCall<Value: Decodable>(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws
         -> Value
     {
-        try await dispatcher(arguments).value(arguments.map(\.value))
+        let dispatcher = try dispatcher(arguments)
+        let values = arguments.map(\.value)
+        if dispatcher.endpoint.isPaged {
+            let labels = arguments.map(\.key)
+            let series = SeriesCall(client: client, arguments: values) { try self.dispatcher(labels) }
+            if let pages: Value = series.result() { return pages }
+        }
+        return try await dispatcher.value(values)
     }
 
     /// Calls the endpoint and discards the response's body.
@@ -68,8 +75,12 @@ public struct DynamicCall: Sendable {
     }
 
     private func dispatcher(_ arguments: KeyValuePairs<String, (any Sendable)?>) throws -> Dispatcher {
+        try dispatcher(arguments.map(\.key))
+    }
+
+    private func dispatcher(_ labels: [String]) throws -> Dispatcher {
         var key = name + "("
-        for (label, _) in arguments { key += label.isEmpty ? "_:" : label + ":" }
+        for label in labels { key += label.isEmpty ? "_:" : label + ":" }
         let state = client.state
         return Dispatcher(state: state, endpoint: try state.endpoint(for: key + ")"), options: options)
     }

@@ -87,10 +87,10 @@ struct RequestBinder {
     }
 
     /// The text of an argument; `nil` for `nil`.
-    func text(_ position: Int, in place: String) throws -> String? {
+    func text(_ position: Int, in place: String, dates: FieldReflection.DateStrategy = .iso8601) throws -> String? {
         guard let argument = arguments[position] else { return nil }
         do {
-            return try ArgumentText.text(of: argument)
+            return try ArgumentText.text(of: argument, dates: dates)
         } catch {
             throw self.error(position, place, reason(error, position))
         }
@@ -107,7 +107,8 @@ struct RequestBinder {
 
     /// A template filled with its arguments, each passed through `encode`; `nil` if an argument is `nil`.
     func text(
-        _ template: Template, in place: String, encode: (_ value: String, _ position: Int) throws -> String
+        _ template: Template, in place: String, dates: FieldReflection.DateStrategy = .iso8601,
+        encode: (_ value: String, _ position: Int) throws -> String
     ) throws -> String? {
         if let literal = template.literal { return literal }
         var result = ""
@@ -116,7 +117,7 @@ struct RequestBinder {
             case .literal(let text):
                 result += text
             case .argument(let position):
-                guard let value = try text(position, in: place) else { return nil }
+                guard let value = try text(position, in: place, dates: dates) else { return nil }
                 result += try encode(value, position)
             }
         }
@@ -143,7 +144,8 @@ extension RequestBinder {
         case .pair(let name, let value):
             guard let name = try text(name, in: "the query", encode: { value, _ in URLEncoding.queryName(value) }) else { return "" }
             guard let value else { return name }
-            return try text(value, in: "the query", encode: { value, _ in URLEncoding.queryValue(value) }).map { name + "=" + $0 } ?? ""
+            let text = try text(value, in: "the query", dates: endpoint.fields.dates) { value, _ in URLEncoding.queryValue(value) }
+            return text.map { name + "=" + $0 } ?? ""
         case .named(let name, let position):
             return try fields(position, in: "the query item \(name)", name: name)
         case .reflected(let position):
@@ -163,9 +165,17 @@ extension RequestBinder {
     func reflect(
         _ position: Int, in place: String, name: String?, arrays: FieldReflection.ArrayStrategy? = nil
     ) throws -> [ReflectedField] {
-        guard let argument = arguments[position] else { return [] }
+        var fields = endpoint.fields
+        if let arrays {
+            // Headers have names of their own, and dates in ISO 8601.
+            fields = FieldReflection(arrays: arrays)
+        }
+        guard let argument = arguments[position] else {
+            // A nil without a name has no field.
+            return name == nil || fields.missing == .leftOut ? [] : try fields.fields(of: Optional<Int>.none as Any, named: name)
+        }
         do {
-            return try FieldReflection(arrays: arrays ?? endpoint.settings.arrays ?? .repeatedKey).fields(of: argument, named: name)
+            return try fields.fields(of: argument, named: name)
         } catch {
             throw self.error(position, place, reason(error, position))
         }

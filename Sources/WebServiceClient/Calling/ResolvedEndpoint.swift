@@ -11,9 +11,13 @@ final class ResolvedEndpoint: Sendable {
     let hasOwnAccept: Bool
     let success: StatusSet
     let serializer: any SerializationDelegate
+    /// How arguments become fields of queries and forms.
+    let fields: FieldReflection
     let decoder: BodyDecoder
     let bodyLimit: Int
     let headerRules: HeaderRules
+    /// Whether the endpoint's list is split into pages.
+    let isPaged: Bool
     /// The parts common to all requests of the endpoint.
     let requestDetails: RequestDetails.Shared
 
@@ -33,7 +37,8 @@ final class ResolvedEndpoint: Sendable {
             client: clientName, key: plan.label.map(SecretMask.text(ofURL:)) ?? plan.key.description,
             route: SecretMask.text(ofURL: plan.route))
         let serializer = settings.serializer ?? configuration.serializer
-        let form = (serializer as? FormSerializer)?.following(settings.arrays)
+        fields = settings.fields([plan.settings.serializer, common.settings.serializer, configuration.serializer])
+        let form = (serializer as? FormSerializer)?.following(fields)
         self.serializer = form ?? serializer
         var headers = common.headers
         accepted = Self.accepted(settings, serializer)
@@ -50,6 +55,7 @@ final class ResolvedEndpoint: Sendable {
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
         headerRules = configuration.headerRules
+        isPaged = !settings.attributes.isEmpty && settings.attributes[PagingStyle.self] != nil
         requestDetails = RequestDetails.Shared(
             RequestDetails(
                 timeouts: settings.deadlines, trust: settings.trust, identity: identity,
@@ -60,9 +66,19 @@ final class ResolvedEndpoint: Sendable {
     /// The media type that the endpoint reads.
     private static func accepted(_ settings: EndpointSettings, _ serializer: any SerializationDelegate) -> String {
         switch settings.parsing ?? .byContentType {
-        case .byContentType: serializer.contentType
-        case .forced(let parser): parser.contentType
+        case .byContentType: mediaType(of: serializer)
+        case .forced(let parser): mediaType(of: parser)
         case .off: "*/*"
         }
+    }
+
+    /// The media type of a serializer; for JSON and forms without the charset, which is that of the bodies sent.
+    private static func mediaType(of serializer: any SerializationDelegate) -> String {
+        let whole = serializer.contentType
+        guard serializer is JSONSerializer || serializer is FormSerializer, whole.utf8.contains(UInt8(ascii: ";")),
+            let type = MediaType(whole)
+        else { return whole }
+        let kept = type.parameters.filter { $0.name != "charset" }.map { (name: $0.name, value: $0.value) }
+        return MediaType(type: type.type, subtype: type.subtype, parameters: kept)?.description ?? whole
     }
 }

@@ -120,9 +120,18 @@ struct ResponseReader: Sendable {
             case 300..<400: " The redirect was not followed."
             default: ""
             }
-        return error(
-            .status, stage: .status, "The status \(response.status) isn't one of \(endpoint.success), which count as success.\(hint)",
-            body: body)
+        let rule = "The status \(response.status) isn't one of \(endpoint.success), which count as success.\(hint)"
+        let message = problem(body)?.message.map { "\($0) (status \(response.status)). \(rule)" } ?? rule
+        return error(.status, stage: .status, message, body: body)
+    }
+
+    private var bodyReader: ErrorBodyReader {
+        ErrorBodyReader(endpoint, exchange.record.attributes, url: response.url)
+    }
+
+    /// The problem details in the body of a failure.
+    private func problem(_ body: Data) -> ProblemDetails? {
+        bodyReader.problem(response.status, body, contentType: response.headers[.contentType])
     }
 
     /// Blames arguments if a declared endpoint has some. The author of a call without a declaration sees what it sends.
@@ -133,12 +142,13 @@ struct ResponseReader: Sendable {
     }
 
     private func refused(by cause: any Error, body: Data) -> ServiceError {
-        let opening = cause is any ErrorBodyCarrier ? "The service answered with an error" : "The error handler refused the response"
-        var message = "\(opening): \(ServiceError.text(of: cause))"
-        // The error type has no property for the server's message: append the beginning of the body.
-        if let carrier = cause as? any ErrorBodyCarrier, !carrier.tellsMessage {
-            let text = summary(body).bodyText(upTo: 200)
-            if !text.isEmpty { message += ": " + text }
+        var message = ServiceError.text(of: cause)
+        if let carrier = cause as? any ErrorBodyCarrier {
+            // The error type has no property for the server's message: the beginning of the body tells more than the type's name.
+            let text = carrier.tellsMessage ? "" : problem(body)?.message ?? summary(body).bodyText(upTo: 200)
+            if !text.isEmpty { message = "\(text) (status \(response.status))" }
+        } else {
+            message = "The error handler refused the response: \(message)"
         }
         var error = error(.refused, stage: .status, message, body: body, cause: cause)
         error.errorBody = (cause as? any ErrorBodyCarrier)?.anyBody
@@ -208,9 +218,16 @@ struct ResponseReader: Sendable {
     private func error(
         _ kind: ServiceError.Kind, stage: ServiceError.Stage, _ message: String, body: Data, cause: (any Error)? = nil
     ) -> ServiceError {
-        ServiceError(
+        var error = ServiceError(
             call: endpoint.identity, stage: stage, kind: kind, message: message, request: RequestSummary(exchange.request),
             response: exchange.isAcceptedFailure ? nil : summary(body), cause: cause)
+        error.bodyReader = bodyReader
+        return error
+    }
+
+    /// The error of a call whose response doesn't lead to the next page.
+    func unpaged(_ cause: PagingError) -> ServiceError {
+        error(.paging, stage: .decoding, cause.description, body: Data(), cause: cause)
     }
 
     /// The error that the call throws when its stream breaks off.

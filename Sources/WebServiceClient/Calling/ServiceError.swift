@@ -36,6 +36,8 @@ public struct ServiceError: DescribedError, Sendable {
     public var cause: (any Error)?
     /// The secrets in the request.
     private(set) var secrets: RequestSecrets?
+    /// Decodes the response's body.
+    var bodyReader: ErrorBodyReader?
 
     /// Creates an error of a call.
     public init(
@@ -133,6 +135,8 @@ extension ServiceError {
         public static let queue = Self(rawValue: "queue")
         /// A rate limit would delay the call for too long; the cause is ``RateLimitError``.
         public static let rateLimit = Self(rawValue: "rateLimit")
+        /// There is no next page where one is expected, or it can't be fetched; the cause is ``PagingError``.
+        public static let paging = Self(rawValue: "paging")
         /// The call was cancelled by its handle, its client or another call; the cause is ``CallCancelled``. If the calling task is
         /// cancelled, the call throws `CancellationError` instead.
         public static let cancelled = Self(rawValue: "cancelled")
@@ -244,6 +248,7 @@ struct ErrorWrapper {
         case is AuthenticationError: (.authentication, .chain)
         case is QueueError: (.queue, .chain)
         case is RateLimitError: (.rateLimit, .chain)
+        case is PagingError: (.paging, stage)
         default: (stage == .binding ? .request : isByProvider ? .authentication : .interceptor, stage)
         }
     }
@@ -293,12 +298,12 @@ extension RequestBody {
 extension ServiceError {
     /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`, 8
     /// `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`, 16
-    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`, 20 `cancelled`; 0 for the kinds that other modules add.
+    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`, 20 `cancelled`, 21 `paging`; 0 for the kinds that other modules add.
     public var errorCode: Int {
         let kinds: [Kind] = [
             .table, .unknownEndpoint, .argument, .encoding, .request, .interceptor, .redirect, .authentication, .transport, .timeout,
             .bodyTooLarge, .status, .refused, .emptyBody, .format, .decoding, .circuitOpen, .queue, .rateLimit,
-            .cancelled,
+            .cancelled, .paging,
         ]
         return (kinds.firstIndex(of: kind) ?? -1) + 1
     }

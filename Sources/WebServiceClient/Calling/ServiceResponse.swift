@@ -48,6 +48,16 @@ public struct ServiceResponse<Value> {
 
 extension ServiceResponse: Sendable where Value: Sendable {}
 
+extension ServiceResponse {
+    /// The links of the response's `Link` fields (RFC 8288).
+    public var links: [WebLink] { WebLink.links(in: headers, at: url) }
+
+    /// Returns the first link with a relation, such as `next`, whose context is the response itself; `nil` if there is none.
+    ///
+    /// To read all pages of a list, see ``EndpointDescriptor/paged(by:)``.
+    public func link(_ relation: String) -> WebLink? { WebLink.link(relation, in: headers, at: url) }
+}
+
 extension ServiceResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The value with the response's status, URL and fields, secrets masked. The value's type determines how much of the value is shown.
     public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceResponse") }

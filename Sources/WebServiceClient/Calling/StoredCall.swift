@@ -280,7 +280,7 @@ private struct StoredCallWriter {
     }
 
     private func addAttributes(to stored: inout StoredCall) throws {
-        for attribute in call.descriptor.settings.attributes.all {
+        for attribute in call.descriptor.settings.attributes.all where !(attribute is any BindingAttribute) {
             let name = String(describing: type(of: attribute))
             guard let encodable = attribute as? any Encodable, attribute is any Decodable else {
                 stored.omit(StoredOmission(.attribute, name))
@@ -358,7 +358,7 @@ extension HTTPCalls {
         settings.bodyLimit = stored.bodyLimit
         settings.timeouts = stored.timeouts
         settings.capabilities.formUnion(TransportCapabilities(rawValue: stored.requiredCapabilities))
-        let known: [any (EndpointAttribute & Decodable).Type] = types + [RedirectPolicy.self]
+        let known: [any (EndpointAttribute & Decodable).Type] = types + [RedirectPolicy.self, PagingStyle.self, ProblemReading.self]
         for attribute in stored.attributes {
             guard let type = known.first(where: { String(describing: $0) == attribute.type }) else {
                 throw StoredDataError(

@@ -218,7 +218,8 @@ extension WebServiceClient {
     ///     func repository(owner: String, name: String) async throws -> Repository { try await call(owner, name) }
     ///
     /// `Data` and `String` receive the unchanged body (an `ODataClient` reads them from inside OData's JSON). An `Optional` is `nil` for
-    /// 204, 205, empty bodies, and a 304 to a conditional GET or HEAD. Any other type is decoded.
+    /// 204, 205, empty bodies, and a 304 to a conditional GET or HEAD. ``Pages`` and ``Items`` of an endpoint that is
+    /// ``EndpointDescriptor/paged(by:)`` send their requests when they are read. Any other type is decoded.
     ///
     /// - Parameters:
     ///   - arguments: All of the method's arguments in order, except those that the descriptor ignores.
@@ -230,7 +231,9 @@ extension WebServiceClient {
         _ arguments: (any Sendable)?..., prepare: (@Sendable (inout ServiceRequest) async throws -> Void)? = nil,
         timeout: Duration? = nil, function: String = #function
     ) async throws -> Value {
-        try await dispatcher(function, prepare, timeout).value(arguments)
+        let dispatcher = try dispatcher(function, prepare, timeout)
+        if dispatcher.endpoint.isPaged, let pages: Value = series(arguments, prepare, timeout, function).result() { return pages }
+        return try await dispatcher.value(arguments)
     }
 
     /// Calls the endpoint declared for the enclosing method and discards the response's body after reading it.
@@ -262,6 +265,14 @@ extension WebServiceClient {
     ) async throws -> ServiceResponse<ResponseBody> {
         let dispatcher = try dispatcher(function, prepare, timeout)
         return try await dispatcher.stream(to: dispatcher.bind(arguments))
+    }
+
+    @inline(never)
+    private func series(
+        _ arguments: [(any Sendable)?], _ prepare: (@Sendable (inout ServiceRequest) async throws -> Void)?, _ timeout: Duration?,
+        _ function: String
+    ) -> SeriesCall {
+        SeriesCall(client: self, arguments: arguments) { try self.dispatcher(function, prepare, timeout) }
     }
 
     private func dispatcher(
@@ -336,6 +347,7 @@ extension WebServiceClient {
             + RetryCheck.faults(table: table, settings: defaults.settings) + ResilienceCheck.faults(defaults.settings, key: nil)
             + StreamCheck.faults(defaults.settings, key: nil)
             + LimitCheck.faults(defaults.settings, key: nil) + CacheCheck.faults(defaults.settings, key: nil, method: nil)
+            + PagingCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.

@@ -227,6 +227,7 @@ extension EndpointCompiler {
         faults += StreamCheck.faults(descriptor.settings, key: key)
         faults += LimitCheck.faults(descriptor.settings, key: key)
         faults += CacheCheck.faults(descriptor.settings, key: key, method: descriptor.method)
+        faults += PagingCheck.faults(descriptor.settings, key: key)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
             add(
                 .unusedRoot, "the body is .raw(), so \"\(descriptor.root.joined(separator: "."))\" isn't looked up in it",

@@ -225,6 +225,28 @@ extension EndpointDescriptor {
         with { $0.settings.arrays = strategy }
     }
 
+    /// Sets how arguments become query items and form fields. What isn't given remains as the class, the client or the client's JSON
+    /// serializer specifies. A ``FormSerializer`` with explicit rules isn't affected.
+    ///
+    ///     "events(filter:)": .get("/events").query(.argument(0)).fields(keys: .snakeCase, dates: .seconds)
+    ///
+    /// - Parameters:
+    ///   - keys: How names of properties become names of fields. Names in the descriptor, labels and keys of dictionaries remain.
+    ///   - dates: How dates are written in fields.
+    ///   - nesting: How nested values are named.
+    ///   - missing: How `nil` is written.
+    public func fields(
+        keys: FieldReflection.KeyStrategy? = nil, dates: FieldReflection.DateStrategy? = nil,
+        nesting: FieldReflection.NestingStrategy? = nil, missing: FieldReflection.NilStrategy? = nil
+    ) -> EndpointDescriptor {
+        with {
+            if let keys { $0.settings.attributes.set(keys) }
+            if let dates { $0.settings.attributes.set(dates) }
+            if let nesting { $0.settings.attributes.set(nesting) }
+            if let missing { $0.settings.attributes.set(missing) }
+        }
+    }
+
     /// Builds the URL with this builder.
     public func urlBuilder(_ builder: any URLBuilder) -> EndpointDescriptor {
         with { $0.settings.urlBuilder = builder }

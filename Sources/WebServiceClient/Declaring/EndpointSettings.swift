@@ -51,6 +51,21 @@ struct EndpointSettings: Sendable {
         return result
     }
 
+    /// How arguments become fields of queries and forms: these settings over the strategies of the serializers, in which the first that
+    /// specifies one counts.
+    func fields(_ serializers: [(any SerializationDelegate)?]) -> FieldReflection {
+        let strategies = serializers.compactMap { ($0 as? JSONSerializer)?.fieldStrategies }
+        var fields = FieldReflection(arrays: arrays ?? .repeatedKey)
+        fields.keys = strategies.lazy.compactMap(\.keys).first ?? .asDeclared
+        fields.dates = strategies.lazy.compactMap(\.dates).first ?? .iso8601
+        guard !attributes.isEmpty else { return fields }
+        fields.keys = attributes[FieldReflection.KeyStrategy.self] ?? fields.keys
+        fields.dates = attributes[FieldReflection.DateStrategy.self] ?? fields.dates
+        fields.nesting = attributes[FieldReflection.NestingStrategy.self] ?? fields.nesting
+        fields.missing = attributes[FieldReflection.NilStrategy.self] ?? fields.missing
+        return fields
+    }
+
     /// The effective set of statuses that count as success.
     var success: StatusSet {
         let base = statuses ?? .success
@@ -74,3 +89,12 @@ struct EndpointSettings: Sendable {
         path.isEmpty ? [] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 }
+
+/// An attribute that only matters while arguments are bound. A stored call, whose arguments are bound, doesn't need it.
+protocol BindingAttribute: EndpointAttribute {}
+
+// The ways in which arguments become fields, each of which every level can set.
+extension FieldReflection.KeyStrategy: BindingAttribute {}
+extension FieldReflection.DateStrategy: BindingAttribute {}
+extension FieldReflection.NestingStrategy: BindingAttribute {}
+extension FieldReflection.NilStrategy: BindingAttribute {}

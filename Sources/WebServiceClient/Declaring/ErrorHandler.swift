@@ -121,9 +121,10 @@ public struct DecodedErrorBody<Body: Sendable>: DescribedError {
         self.body = body
     }
 
-    /// The status and the server's message: the body's description if it has one, else the text of a property such as `message`.
+    /// The server's message and the status. The message is the body's description if it has one, else the text of a property such as
+    /// `message`; without one, the description has the name of the body's type.
     public var description: String {
-        VisibleText.of("status \(status): \(ErrorBodyText.of(body) ?? "\(Body.self)")")
+        VisibleText.of("\(ErrorBodyText.of(body) ?? "\(Body.self)") (status \(status))")
     }
 }
 

@@ -34,6 +34,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badParser
         /// A cache setting that makes no sense, such as a negative lifetime.
         case badCaching
+        /// A paging style that makes no sense.
+        case badPaging
         /// An invalid trust policy.
         case badTrust
         /// A retry policy, a retry budget or an idempotency key that makes no sense, or a policy that can never repeat the call.

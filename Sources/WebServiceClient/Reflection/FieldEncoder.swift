@@ -37,9 +37,12 @@ final class FieldEncoder: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { SingleField(encoder: self) }
 
     /// An encoder for the value under a key of this encoder's node.
-    func nested(_ name: String) -> FieldEncoder {
-        FieldEncoder(path: .key(name, path), depth: depth + 1, builder: builder, node: node.child(named: name))
+    func nested(_ key: String) -> FieldEncoder {
+        FieldEncoder(path: .key(key, path), depth: depth + 1, builder: builder, node: node.child(named: name(of: key)))
     }
+
+    /// The name of a key's field.
+    func name(of key: String) -> String { builder.name(key, at: path) }
 
     /// An encoder for the next element of this encoder's node.
     func nextElement() -> FieldEncoder {
@@ -136,12 +139,12 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    func encodeNil(forKey key: Key) throws { encoder.node.set(.missing, named: key.stringValue) }
+    func encodeNil(forKey key: Key) throws { encoder.node.set(.missing, named: encoder.name(of: key.stringValue)) }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         let name = key.stringValue
         let tree = try encoder.builder.tree(of: value, at: .key(name, encoder.path), depth: encoder.depth + 1)
-        encoder.node.set(tree, named: name)
+        encoder.node.set(tree, named: encoder.name(of: name))
     }
 
     func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type, forKey key: Key) -> KeyedEncodingContainer<NestedKey> {

@@ -12,7 +12,7 @@ public struct FieldReflection: Hashable, Sendable {
     public enum ArrayStrategy: String, Hashable, Sendable, Codable, CaseIterable {
         /// `k=1&k=2`
         case repeatedKey
-        /// `k[]=1&k[]=2`
+        /// `k[]=1&k[]=2`. A name that ends with `[]` already remains as it is.
         case brackets
         /// `k=1,2`, one field. The component encoding distinguishes a comma inside a value from a separator, see
         /// ``ReflectedField/members``; a receiver that decodes before it splits can't. Structures in the list are an error.
@@ -43,6 +43,10 @@ public struct FieldReflection: Hashable, Sendable {
     public var nesting: NestingStrategy
     /// How nil is written.
     public var missing: NilStrategy
+    /// How the names of properties become names of fields.
+    public var keys = KeyStrategy.asDeclared
+    /// How dates are written.
+    public var dates = DateStrategy.iso8601
     /// The maximum nesting depth of a value, 1 to 128; a reference cycle fails at this depth.
     public var depthLimit: Int {
         didSet { depthLimit = Self.bounded(depthLimit) }
@@ -50,8 +54,11 @@ public struct FieldReflection: Hashable, Sendable {
 
     /// Creates a reflection; a depth limit below 1 or above 128 is clamped to 1 or 128.
     public init(
-        arrays: ArrayStrategy = .repeatedKey, nesting: NestingStrategy = .brackets, missing: NilStrategy = .leftOut, depthLimit: Int = 32
+        arrays: ArrayStrategy = .repeatedKey, nesting: NestingStrategy = .brackets, missing: NilStrategy = .leftOut, depthLimit: Int = 32,
+        keys: KeyStrategy = .asDeclared, dates: DateStrategy = .iso8601
     ) {
+        self.keys = keys
+        self.dates = dates
         self.arrays = arrays
         self.nesting = nesting
         self.missing = missing
@@ -65,7 +72,8 @@ public struct FieldReflection: Hashable, Sendable {
     /// - Throws: ``ReflectionError`` with the place and the type, or the error of the value's `encode(to:)`.
     public func fields(of value: Any, named name: String? = nil) throws -> [ReflectedField] {
         let path = name.map { FieldPath.key($0, .root) } ?? .root
-        let tree = try FieldTreeBuilder(depthLimit: depthLimit).tree(of: value, at: path, depth: 0)
+        let builder = FieldTreeBuilder(depthLimit: depthLimit, keys: keys, dates: dates)
+        let tree = try builder.tree(of: value, at: path, depth: 0)
         var fields: [ReflectedField] = []
         try append(tree, named: name, at: path, type: type(of: value), to: &fields)
         return fields
@@ -113,9 +121,11 @@ extension FieldReflection {
             if !members.isEmpty { fields.append(ReflectedField(name: name, members: members)) }
             return
         }
+        let isMarked = arrays == .brackets && name.hasSuffix("[]")
+        let base = isMarked ? String(name.dropLast(2)) : name
         for (index, element) in elements.enumerated() {
             let inner =
-                if element.isSingle { arrays == .brackets ? name + "[]" : name } else { nested(String(index), in: name) }
+                if element.isSingle { arrays == .brackets ? base + "[]" : name } else { nested(String(index), in: base) }
             try append(element, named: inner, at: .index(index, path), type: type, to: &fields)
         }
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The structure of an argument's value, independent of how names and lists are written.
 indirect enum FieldTree {
     /// Nil.
@@ -37,10 +39,18 @@ indirect enum FieldTree {
 /// Walks a value and returns its structure.
 struct FieldTreeBuilder {
     let depthLimit: Int
+    var keys = FieldReflection.KeyStrategy.asDeclared
+    var dates = FieldReflection.DateStrategy.iso8601
+
+    /// The name of a property's field.
+    func name(_ name: String, at path: FieldPath) -> String {
+        keys.isIdentity ? name : keys.name(name, at: path)
+    }
 
     func tree(of value: Any, at path: FieldPath, depth: Int) throws -> FieldTree {
         if let text = value as? String { return .text(text) }
         guard depth <= depthLimit else { throw ReflectionError(.tooDeep(limit: depthLimit), at: path, type: type(of: value)) }
+        if !dates.isDefault, let date = value as? Date { return try dates.tree(of: date, at: path, depth: depth, by: self) }
         switch TypePlan.plan(for: value) {
         case .leaf(let text):
             do {
@@ -127,13 +137,13 @@ extension FieldTreeBuilder {
             switch TypePlan.plan(for: value) {
             case .mirrored:
                 guard let wrapped = Mirror(reflecting: value).wrappedValue else { break }
-                return (name, try tree(of: wrapped, at: .key(name, path), depth: depth))
+                return (self.name(name, at: path), try tree(of: wrapped, at: .key(name, path), depth: depth))
             case .encodable:
                 if Mirror(reflecting: value).wrappedValue == nil { break }
-                return (name, try tree(of: value, at: .key(name, path), depth: depth))
+                return (self.name(name, at: path), try tree(of: value, at: .key(name, path), depth: depth))
             default: break
             }
         }
-        return (label.name, try tree(of: value, at: inner, depth: depth))
+        return (name(label.name, at: path), try tree(of: value, at: inner, depth: depth))
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A name with its value, both plain text: a query item, a form field or a header.
 public struct ReflectedField: Hashable, Sendable {
     /// The name, not encoded.
@@ -35,10 +37,22 @@ extension URLEncoding {
         joined(fields, encode: formField)
     }
 
-    private static func joined(_ fields: [ReflectedField], encode: (String) -> String) -> String {
-        fields.map { field in
-            let value = field.members.map { $0.map(encode).joined(separator: ",") } ?? field.value.map(encode)
-            return encode(field.name) + (value.map { "=" + $0 } ?? "")
+    /// Returns the fields as a form body in another charset than UTF-8.
+    ///
+    /// - Parameter bytes: Returns the bytes of a text in the charset.
+    static func form(of fields: [ReflectedField], bytes: (String) throws -> Data) rethrows -> String {
+        // Each byte as a character, so that the encoding of ASCII texts serves. Escapes of other characters are those of their bytes.
+        try joined(fields) { text in
+            try bytes(text).map { byte in
+                byte < 0x80 ? formField(String(UnicodeScalar(byte))) : "%" + String(byte, radix: 16, uppercase: true)
+            }.joined()
+        }
+    }
+
+    private static func joined(_ fields: [ReflectedField], encode: (String) throws -> String) rethrows -> String {
+        try fields.map { field in
+            let value = try field.members.map { try $0.map(encode).joined(separator: ",") } ?? field.value.map(encode)
+            return try encode(field.name) + (value.map { "=" + $0 } ?? "")
         }
         .joined(separator: "&")
     }

@@ -24,16 +24,20 @@ package enum ArgumentText {
     /// decimals, `true` and `false`, dates (see ``ISO8601``), UUIDs in upper case, absolute URLs, raw-representable types by their raw
     /// value, ``TextRepresentable`` types by their text, and `Encodable` types that encode themselves as one of these.
     ///
-    /// - Parameter name: The name of the argument in an error.
+    /// - Parameters:
+    ///   - name: The name of the argument in an error.
+    ///   - dates: How dates are written.
     /// - Throws: ``ReflectionError`` for any other type.
-    package static func text(of value: Any, named name: String? = nil) throws -> String? {
+    package static func text(
+        of value: Any, named name: String? = nil, dates: FieldReflection.DateStrategy = .iso8601
+    ) throws -> String? {
         if let text = value as? String { return text }
         let path = name.map { FieldPath.key($0, .root) } ?? .root
         switch TypePlan.plan(for: value) {
         case .list, .set, .pairs, .mirrored: throw ReflectionError(.noText, at: path, type: type(of: value))
         default: break
         }
-        switch try FieldTreeBuilder(depthLimit: 32).tree(of: value, at: path, depth: 0) {
+        switch try FieldTreeBuilder(depthLimit: 32, dates: dates).tree(of: value, at: path, depth: 0) {
         case .text(let text): return text
         case .missing: return nil
         case .list, .record: throw ReflectionError(.noText, at: path, type: type(of: value))

@@ -6,44 +6,60 @@ public import Foundation
 /// can't distinguish an empty list, an empty dictionary or a nested value without fields from a missing one: empty lists and dictionaries
 /// are read as empty, such a nested value as missing, which suits an optional.
 public struct FormSerializer: SerializationDelegate {
-    /// The media type of the output.
-    public let contentType = "application/x-www-form-urlencoded"
+    /// The media type of the output, with the charset if one was given.
+    public let contentType: String
     /// How fields are named.
     public let fields: FieldReflection
+    /// The charset of names and values.
+    public let charset: TextEncoding
 
-    /// Whether the endpoint's, class's or client's `arrays` setting decides how lists are written.
-    private let followsArrays: Bool
+    /// Whether the settings of the endpoint, the class and the client decide how fields are written.
+    private let followsSettings: Bool
 
-    /// Creates a serializer that writes lists according to the `arrays` setting of the endpoint, the class or the client, and everything
-    /// else by the defaults of ``FieldReflection``.
-    public init() {
-        fields = FieldReflection()
-        followsArrays = true
-    }
-
-    /// Creates a serializer that names fields by these rules, regardless of `arrays` settings elsewhere.
-    public init(_ fields: FieldReflection) {
-        self.fields = fields
-        followsArrays = false
-    }
-
-    private init(following arrays: FieldReflection.ArrayStrategy) {
-        fields = FieldReflection(arrays: arrays)
-        followsArrays = true
-    }
-
-    /// The serializer for an endpoint with this array strategy, or `nil` if it makes no difference.
-    func following(_ arrays: FieldReflection.ArrayStrategy?) -> FormSerializer? {
-        guard let arrays, followsArrays, arrays != fields.arrays else { return nil }
-        return FormSerializer(following: arrays)
-    }
-
-    /// Encodes the value's fields as a form in UTF-8.
+    /// Creates a serializer that follows the settings of the endpoint, the class and the client: how lists, nested values and `nil` are
+    /// written, and the names and dates of the client's JSON serializer.
     ///
-    /// - Throws: ``ReflectionError`` with the place and the type of a value that can't be a field, or the error of the value's own
-    ///   coding.
+    /// - Parameter charset: The charset, which the media type then names. By default UTF-8, which it doesn't name.
+    public init(charset: TextEncoding? = nil) {
+        self.init(FieldReflection(), charset: charset, followsSettings: true)
+    }
+
+    /// Creates a serializer that names fields by these rules, regardless of settings elsewhere.
+    ///
+    /// - Parameter charset: The charset, which the media type then names. By default UTF-8, which it doesn't name.
+    public init(_ fields: FieldReflection, charset: TextEncoding? = nil) {
+        self.init(fields, charset: charset, followsSettings: false)
+    }
+
+    private init(_ fields: FieldReflection, charset: TextEncoding?, followsSettings: Bool) {
+        self.fields = fields
+        self.charset = charset ?? .utf8
+        contentType = "application/x-www-form-urlencoded" + (charset.map { "; charset=\($0.name)" } ?? "")
+        self.followsSettings = followsSettings
+    }
+
+    private init(_ other: FormSerializer, following fields: FieldReflection) {
+        self.fields = fields
+        (charset, contentType, followsSettings) = (other.charset, other.contentType, true)
+    }
+
+    /// The serializer for an endpoint with these settings, or `nil` if they make no difference.
+    func following(_ settings: FieldReflection) -> FormSerializer? {
+        guard followsSettings, settings != fields else { return nil }
+        return FormSerializer(self, following: settings)
+    }
+
+    /// Encodes the value's fields as a form.
+    ///
+    /// - Throws: ``ReflectionError`` with the place and the type of a value that can't be a field, ``SerializationError`` if the charset
+    ///   lacks a character, or the error of the value's own coding.
     public func encode(_ value: any Encodable) throws -> Data {
-        Data(URLEncoding.form(of: try fields.fields(of: value)).utf8)
+        let fields = try fields.fields(of: value)
+        if charset == .utf8 { return Data(URLEncoding.form(of: fields).utf8) }
+        guard try charset.encode("a=&%") == Data("a=&%".utf8) else {
+            throw SerializationError(.charset, "A form can't be written in \(charset.name), which doesn't extend ASCII: use utf-8.")
+        }
+        return Data(try URLEncoding.form(of: fields) { try charset.encode($0) }.utf8)
     }
 
     /// Decodes a value from a form, or from the root inside it.
@@ -53,7 +69,7 @@ public struct FormSerializer: SerializationDelegate {
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let encoding = try TextEncoding.named(in: contentType) ?? .utf8
         let tree = try FormTree(data, encoding: encoding, fields: fields).node(at: path)
-        return try FormDecoder(tree: tree, codingPath: path.map { WireKey($0) }).value(type)
+        return try FormDecoder(tree: tree, codingPath: path.map { WireKey($0) }, fields: fields).value(type)
     }
 }
 
@@ -61,6 +77,8 @@ public struct FormSerializer: SerializationDelegate {
 struct FormDecoder: Decoder {
     let tree: FormTree
     let codingPath: [any CodingKey]
+    /// How names and dates are written.
+    let fields: FieldReflection
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -70,7 +88,7 @@ struct FormDecoder: Decoder {
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard let elements = tree.elements() else { throw mismatch("an array is") }
-        return FormArray(elements: elements, codingPath: codingPath)
+        return FormArray(elements: elements, codingPath: codingPath, fields: fields)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
@@ -80,9 +98,12 @@ struct FormDecoder: Decoder {
     /// Decodes a value of a type at this place. Text types are read from a single text; other types decode themselves.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         switch type {
+        case is Date.Type where !fields.dates.isDefault:
+            if let date = fields.dates.date(from: try text()) as? Value { return date }
+            return try TextValue.read(type, from: text(), path: codingPath)
         case is String.Type, is Date.Type, is Data.Type, is URL.Type, is Decimal.Type:
-            try TextValue.read(type, from: text(), path: codingPath)
-        default: try Value(from: self)
+            return try TextValue.read(type, from: text(), path: codingPath)
+        default: return try Value(from: self)
         }
     }
 
@@ -111,8 +132,8 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { decoder.tree.names.compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { decoder.tree.children[key.stringValue] != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { decoder.tree.children[key.stringValue]?.isNil ?? true }
+    func contains(_ key: Key) -> Bool { tree(key) != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { tree(key)?.isNil ?? true }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try child(key).scalar().decode(type) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try child(key).text() }
@@ -132,7 +153,9 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         // A form can't represent an empty list or dictionary.
         let mayBeEmpty = type is any ExpressibleByArrayLiteral.Type || type is any ExpressibleByDictionaryLiteral.Type
-        if mayBeEmpty, !contains(key) { return try FormDecoder(tree: FormTree(), codingPath: codingPath + [key]).value(type) }
+        if mayBeEmpty, !contains(key) {
+            return try FormDecoder(tree: FormTree(), codingPath: codingPath + [key], fields: decoder.fields).value(type)
+        }
         return try child(key).value(type)
     }
 
@@ -144,24 +167,33 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { try child(WireKey("super")) }
     func superDecoder(forKey key: Key) throws -> any Decoder { try child(key) }
 
+    /// The fields of a key, under its own name or the name on the wire. Keys of dictionaries have their own.
+    private func tree(_ key: any CodingKey) -> FormTree? {
+        if let own = decoder.tree.children[key.stringValue] { return own }
+        guard !decoder.fields.keys.isIdentity else { return nil }
+        return decoder.tree.children[decoder.fields.keys.name(key.stringValue, at: .root)]
+    }
+
     private func child(_ key: any CodingKey) throws -> FormDecoder {
-        guard let tree = decoder.tree.children[key.stringValue] else {
+        guard let tree = tree(key) else {
             throw DecodingError.keyNotFound(
                 key,
                 DecodingError.Context(codingPath: codingPath, debugDescription: "The form has no field “\(key.stringValue)”."))
         }
-        return FormDecoder(tree: tree, codingPath: codingPath + [key])
+        return FormDecoder(tree: tree, codingPath: codingPath + [key], fields: decoder.fields)
     }
 }
 
 private struct FormArray: UnkeyedDecodingContainer {
     let elements: [FormTree]
     let codingPath: [any CodingKey]
+    let fields: FieldReflection
     private(set) var currentIndex = 0
 
-    init(elements: [FormTree], codingPath: [any CodingKey]) {
+    init(elements: [FormTree], codingPath: [any CodingKey], fields: FieldReflection) {
         self.elements = elements
         self.codingPath = codingPath
+        self.fields = fields
     }
 
     var count: Int? { elements.count }
@@ -202,7 +234,7 @@ private struct FormArray: UnkeyedDecodingContainer {
                 FormTree.self, DecodingError.Context(codingPath: codingPath, debugDescription: "The form has no more values here."))
         }
         defer { currentIndex += 1 }
-        return FormDecoder(tree: elements[currentIndex], codingPath: codingPath + [WireKey(String(currentIndex))])
+        return FormDecoder(tree: elements[currentIndex], codingPath: codingPath + [WireKey(String(currentIndex))], fields: fields)
     }
 }
 

@@ -24,10 +24,15 @@ public struct JSONSerializer: SerializationDelegate {
         case snakeCase
     }
 
-    /// The media type of the output: `application/json` by default.
+    /// The media type of the output: `application/json` by default. With a charset, such as `application/json; charset=utf-8`, bodies are
+    /// written in it.
     public let contentType: String
     private let encoder: JSONEncoder
     private let parser: Parser
+    /// How the serializer writes names and dates, for queries and forms.
+    let fieldStrategies: FieldStrategies
+    /// The charset of the media type, if it isn't UTF-8.
+    private let charset: Result<TextEncoding?, any Error>
 
     private enum Parser: Sendable {
         case reader(JSONReader)
@@ -45,7 +50,7 @@ public struct JSONSerializer: SerializationDelegate {
     ///     itself reads.
     public init(
         contentType: String = "application/json", dates: JSONDates = .iso8601, keys: Keys = .asDeclared,
-        configure: (_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> Void = { _, _ in }
+        configure: ((_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> Void)? = nil
     ) {
         let encoder = JSONEncoder()
         let decoder = JSONDecoder()
@@ -56,9 +61,11 @@ public struct JSONSerializer: SerializationDelegate {
             encoder.keyEncodingStrategy = .convertToSnakeCase
             decoder.keyDecodingStrategy = .convertFromSnakeCase
         }
-        configure(encoder, decoder)
+        configure?(encoder, decoder)
         self.contentType = contentType
+        charset = Self.charset(of: contentType)
         self.encoder = encoder
+        fieldStrategies = FieldStrategies(encoder, dates: configure == nil ? dates.fields : nil)
         parser = JSONReader.isAble(toReadAs: decoder) ? .reader(JSONReader(settingsOf: decoder)) : .foundation(decoder)
     }
 
@@ -68,7 +75,9 @@ public struct JSONSerializer: SerializationDelegate {
     ///   dates as seconds since 2001, slashes escaped.
     public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), reader: JSONReader) {
         self.contentType = contentType
+        charset = Self.charset(of: contentType)
         self.encoder = encoder
+        fieldStrategies = FieldStrategies(encoder)
         parser = .reader(reader)
     }
 
@@ -76,7 +85,9 @@ public struct JSONSerializer: SerializationDelegate {
     /// afterwards. The default encoder is Foundation's with its defaults: dates as seconds since 2001, slashes escaped.
     public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), decoder: JSONDecoder) {
         self.contentType = contentType
+        charset = Self.charset(of: contentType)
         self.encoder = encoder
+        fieldStrategies = FieldStrategies(encoder)
         parser = .foundation(decoder)
     }
 
@@ -93,13 +104,26 @@ public struct JSONSerializer: SerializationDelegate {
 
     /// Encodes the value as JSON.
     ///
-    /// - Throws: `EncodingError`, or the error of the value's own coding.
+    /// - Throws: `EncodingError`, or the error of the value's own coding; ``SerializationError`` if the charset of the media type is unknown
+    ///   or lacks a character.
     public func encode(_ value: any Encodable) throws -> Data {
+        let json = try json(value)
+        guard let charset = try charset.get() else { return json }
+        return try charset.encode(String(decoding: json, as: UTF8.self))
+    }
+
+    private func json(_ value: any Encodable) throws -> Data {
         // Foundation's encoder would lose the order of members and the digits of long numbers.
         if type(of: value) == JSONValue.self, encoder.outputFormatting == .withoutEscapingSlashes, let value = value as? JSONValue {
             return Data(try value.json().utf8)
         }
         return try encoder.encode(value)
+    }
+
+    /// The charset that a media type names; `nil` for UTF-8.
+    private static func charset(of contentType: String) -> Result<TextEncoding?, any Error> {
+        guard contentType.utf8.contains(UInt8(ascii: ";")) else { return .success(nil) }
+        return Result { try TextEncoding.named(in: contentType).flatMap { $0 == .utf8 ? nil : $0 } }
     }
 
     /// Decodes a value from a JSON text, or from the root inside it.
@@ -135,6 +159,8 @@ public struct JSONSerializer: SerializationDelegate {
 public struct JSONDates: Sendable {
     let encoding: JSONEncoder.DateEncodingStrategy
     let decoding: JSONDecoder.DateDecodingStrategy
+    /// The same form in queries and forms.
+    let fields: FieldReflection.DateStrategy
 
     /// ISO 8601, in UTC and with milliseconds unless they are zero; see ``iso8601(fractionDigits:)`` for the accepted input.
     public static let iso8601 = iso8601(fractionDigits: 3)
@@ -146,14 +172,14 @@ public struct JSONDates: Sendable {
     public static func iso8601(fractionDigits: Int) -> JSONDates {
         custom(
             write: { date in ISO8601.text(of: date, fractionDigits: fractionDigits) },
-            read: { text in ISO8601.date(from: text) }, expected: "ISO 8601")
+            read: { text in ISO8601.date(from: text) }, expected: "ISO 8601", fields: .iso8601(fractionDigits: fractionDigits))
     }
 
     /// Seconds since 1970 as a number, with a fraction.
-    public static let seconds = JSONDates(encoding: .secondsSince1970, decoding: .secondsSince1970)
+    public static let seconds = JSONDates(encoding: .secondsSince1970, decoding: .secondsSince1970, fields: .seconds)
 
     /// Milliseconds since 1970 as a number.
-    public static let milliseconds = JSONDates(encoding: .millisecondsSince1970, decoding: .millisecondsSince1970)
+    public static let milliseconds = JSONDates(encoding: .millisecondsSince1970, decoding: .millisecondsSince1970, fields: .milliseconds)
 
     /// Texts in a custom format.
     ///
@@ -163,11 +189,12 @@ public struct JSONDates: Sendable {
     public static func custom(
         write: @escaping @Sendable (Date) -> String?, read: @escaping @Sendable (String) -> Date?
     ) -> JSONDates {
-        custom(write: write, read: read, expected: "the service's own format")
+        custom(write: write, read: read, expected: "the service's own format", fields: .custom(read: read, write))
     }
 
     private static func custom(
-        write: @escaping @Sendable (Date) -> String?, read: @escaping @Sendable (String) -> Date?, expected: String
+        write: @escaping @Sendable (Date) -> String?, read: @escaping @Sendable (String) -> Date?, expected: String,
+        fields: FieldReflection.DateStrategy
     ) -> JSONDates {
         JSONDates(
             encoding: .custom { date, encoder in
@@ -189,6 +216,42 @@ public struct JSONDates: Sendable {
                         in: container, debugDescription: "“\(SerializationError.excerpt(text))” isn't a date in \(expected).")
                 }
                 return date
-            })
+            }, fields: fields)
+    }
+}
+
+/// How a serializer writes names and dates. Queries and forms of the same client follow it.
+struct FieldStrategies: Sendable {
+    var keys: FieldReflection.KeyStrategy?
+    var dates: FieldReflection.DateStrategy?
+
+    /// The strategies of an encoder.
+    ///
+    /// - Parameter dates: The form of dates, if it is known better than by the encoder.
+    init(_ encoder: JSONEncoder, dates: FieldReflection.DateStrategy? = nil) {
+        keys =
+            switch encoder.keyEncodingStrategy {
+            case .useDefaultKeys: nil
+            case .convertToSnakeCase: .snakeCase
+            case .custom(let convert): .custom(byPath: convert)
+            @unknown default: nil
+            }
+        self.dates = dates ?? Self.dates(encoder.dateEncodingStrategy)
+    }
+
+    private static func dates(_ strategy: JSONEncoder.DateEncodingStrategy) -> FieldReflection.DateStrategy? {
+        switch strategy {
+        case .secondsSince1970: .seconds
+        case .millisecondsSince1970: .milliseconds
+        case .iso8601: .iso8601(fractionDigits: 0)
+        #if canImport(Darwin)
+        // Elsewhere it is a custom strategy.
+        case .formatted(let formatter): .custom { formatter.string(from: $0) }
+        #endif
+        case .custom(let write): .custom(encoding: write)
+        // Seconds since 2001 are nobody's choice for a query.
+        case .deferredToDate: nil
+        @unknown default: nil
+        }
     }
 }

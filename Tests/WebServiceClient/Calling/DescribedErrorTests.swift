@@ -21,7 +21,7 @@ import WebServiceTesting
             RequestBodyError(message: "The file is gone."),
             BodyEncodingError(argument: "argument 0", cause: RequestBodyError(message: "gone")),
             DryRunError(), CSVProblem.error, MethodNameProblem.error,
-            DecodedErrorBody(status: 422, body: ["message": "Name is taken"]),
+            PagingError.notPaged, DecodedErrorBody(status: 422, body: ["message": "Name is taken"]),
             ServiceProfileError(faults: ["resource 0"]),
             CurlError(code: 7, text: "no"),
             QueueError.full(3), QueueError.waitedTooLong(.seconds(3), .paused),
@@ -58,7 +58,7 @@ import WebServiceTesting
     @Test(arguments: [
         (ServiceError.Kind.table, 1), (.unknownEndpoint, 2), (.argument, 3), (.encoding, 4), (.request, 5), (.interceptor, 6),
         (.redirect, 7), (.authentication, 8), (.transport, 9), (.timeout, 10), (.bodyTooLarge, 11), (.status, 12), (.refused, 13),
-        (.emptyBody, 14), (.format, 15), (.decoding, 16), (.circuitOpen, 17), (.queue, 18), (.rateLimit, 19),
+        (.emptyBody, 14), (.format, 15), (.decoding, 16), (.circuitOpen, 17), (.queue, 18), (.rateLimit, 19), (.paging, 21),
         (ServiceError.Kind(rawValue: "own"), 0),
     ])
     func `Codes are those of the documentation`(kind: ServiceError.Kind, code: Int) {

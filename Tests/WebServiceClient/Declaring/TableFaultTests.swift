@@ -31,6 +31,8 @@ import WebServiceTesting
                 "configure(_:)": .get("/%%0%%"),
                 "hedged()": .post("/all").hedged(after: .seconds(1)),
                 "limited()": .get("/all").rateLimited(RateLimit(0, per: .seconds(1))),
+                "paged()": .get("/all").paged(by: .cursor(at: "", query: "cursor").prefetching(2)),
+                "rawPages()": .get("/all").raw().paged(by: .nextURL(at: "next")),
             ]
         }
     }
@@ -51,7 +53,7 @@ import WebServiceTesting
         (.badMethod, "method()", "isn't an HTTP method"), (.badMethod, "posted()", "write POST"), (.badRoot, "hole()", "\"a..b\""),
         (.badStatuses, "statuses()", ".accepting"),
         (.unusedRoot, "root()", "remove one of the two"), (.badPolicy, "hedged()", "use a safe method"),
-        (.badLimit, "limited()", "use at least 1"),
+        (.badLimit, "limited()", "use at least 1"), (.badPaging, "paged()", "a name"), (.badPaging, "rawPages()", ".linkHeader"),
     ])
     func `Every kind of fault names its key and its fix`(kind: TableFault.Kind, key: String, hint: String) throws {
         let fault = try #require(Broken.verify().first { $0.kind == kind && $0.key == key })

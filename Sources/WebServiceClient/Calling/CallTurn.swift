@@ -1,0 +1,55 @@
+import Foundation
+
+/// Takes part in one call of a series, such as the request of one page: changes its request, and sees its response.
+///
+/// It reaches the call as an attribute, so that the call of a declared method, of a stored one and of one without a table are all the same,
+/// with the settings of their endpoint. A closure may make several calls; the first takes the turn.
+protocol CallTurn: EndpointAttribute {
+    /// Returns whether the turn was still free.
+    func take() -> Bool
+
+    /// Returns the request to send.
+    ///
+    /// - Throws: A ``PagingError``, for instance.
+    func changed(
+        _ bound: Dispatcher.BoundRequest, _ attributes: EndpointAttributes, allowedOrigins: Set<Origin>
+    ) throws -> Dispatcher.BoundRequest
+
+    /// Receives the body of a response that was judged a success and decoded.
+    func note(_ body: Data, by reader: ResponseReader)
+}
+
+extension EndpointAttributes {
+    /// The turn that a call takes, if there is a free one.
+    func takeTurn() -> (any CallTurn)? {
+        for attribute in all {
+            if let turn = attribute as? any CallTurn, turn.take() { return turn }
+        }
+        return nil
+    }
+}
+
+/// A result that sends its requests later: one for each page.
+protocol SeriesResult {
+    /// Returns the result of a call.
+    static func series(of call: SeriesCall) -> Self
+}
+
+/// A call that is sent several times.
+struct SeriesCall: Sendable {
+    /// The client, which is retained as long as requests follow.
+    let client: WebServiceClient
+    let arguments: [(any Sendable)?]
+    /// Begins one of the calls, with the client's settings at that time.
+    let dispatcher: @Sendable () throws -> Dispatcher
+
+    /// Sends the call once.
+    func value<Value: Decodable>() async throws -> Value {
+        try await dispatcher().value(arguments)
+    }
+
+    /// The result of the call; `nil` if results of the type aren't a series.
+    func result<Value>() -> Value? {
+        (Value.self as? any SeriesResult.Type)?.series(of: self) as? Value
+    }
+}

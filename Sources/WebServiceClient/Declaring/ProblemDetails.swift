@@ -1,0 +1,124 @@
+public import Foundation
+
+/// The problem details of a failed call (RFC 9457): what the service says about the failure, in a common form.
+///
+///     } catch let error as ServiceError {
+///         if let problem = error.problem, problem.type == "https://example.com/probs/out-of-credit" {
+///             let balance = try problem.member("balance", as: Int.self)
+///             …
+///         }
+///     }
+///
+/// A client reads them from every body of a failure with the media type `application/problem+json`; see ``ProblemReading``. A member of the
+/// wrong type is ignored (§3.1).
+public struct ProblemDetails: Sendable {
+    /// The type of the problem, a URI reference that identifies it and isn't followed. Default `about:blank` (§3.1.1).
+    public let type: String
+    /// A short text for people about the type.
+    public let title: String?
+    /// The status code that the service generated. The response's own status counts.
+    public let status: Int?
+    /// An explanation for people of this occurrence. Programs must not parse it; see ``member(_:as:)``.
+    public let detail: String?
+    /// A URI reference that identifies this occurrence.
+    public let instance: String?
+    private let body: Data
+    private let contentType: String?
+    private let serializer: any SerializationDelegate
+
+    /// The members that the RFC defines. Members of the wrong type are missing.
+    private struct Members: Decodable {
+        enum CodingKeys: String, CodingKey {
+            case type, title, status, detail, instance
+        }
+
+        var type, title, detail, instance: String?
+        var status: Int?
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            func text(_ key: CodingKeys) -> String? { try? container.decode(String.self, forKey: key) }
+            (type, title, detail, instance) = (text(.type), text(.title), text(.detail), text(.instance))
+            status = try? container.decode(Int.self, forKey: .status)
+        }
+    }
+
+    /// Reads problem details in JSON.
+    ///
+    /// - Throws: The decoder's error if the bytes aren't a JSON object.
+    public init(json: Data) throws {
+        try self.init(json, contentType: nil, JSONSerializer())
+    }
+
+    init(_ body: Data, contentType: String?, _ serializer: any SerializationDelegate) throws {
+        let members = try serializer.decode(Members.self, from: body, at: [], contentType: contentType)
+        type = members.type ?? "about:blank"
+        (title, status, detail, instance) = (members.title, members.status, members.detail, members.instance)
+        self.body = body
+        self.contentType = contentType
+        self.serializer = serializer
+    }
+
+    /// Returns an extension member (§3.2), decoded; `nil` if it is missing, null, or of another type (§3.1).
+    ///
+    /// - Parameters:
+    ///   - name: The member's wire name.
+    ///   - type: The type of its value, which may be a structure.
+    public func member<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) -> Value? {
+        try? serializer.decode(Value.self, from: body, at: [name], contentType: contentType)
+    }
+
+    /// The title and the detail as one text; `nil` without both.
+    var message: String? {
+        let parts = [title, detail].compactMap { $0 }.filter { !$0.isEmpty }
+        guard !parts.isEmpty else { return nil }
+        return String(parts.joined(separator: ": ").prefix(1_000))
+    }
+}
+
+extension ProblemDetails: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The title, the detail, the status and the type, with secrets masked.
+    public var description: String {
+        let about = [status.map { "status \($0)" }, type == "about:blank" ? nil : type].compactMap { $0 }.joined(separator: ", ")
+        let text = message.map { about.isEmpty ? $0 : "\($0) (\(about))" } ?? about
+        return VisibleText.of(SecretMask.text(text.isEmpty ? "problem without a title" : text))
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``. A dump shows neither extensions nor secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["problem": description]) }
+}
+
+/// Which bodies of failures are read as problem details (RFC 9457).
+///
+///     "pay(order:)": .post("/orders/%%0%%/pay").attribute(ProblemReading.anyJSON)
+///     EndpointDefaults().attribute(ProblemReading.off)
+public enum ProblemReading: String, EndpointAttribute, Hashable, Codable, CaseIterable {
+    /// Those with the media type `application/problem+json`, and `application/problem+xml` if the client has a parser for
+    /// `application/xml`. The default.
+    case standard
+    /// Also other JSON bodies with a text `title` or `detail`, for services that send them as `application/json`.
+    case anyJSON
+    /// None.
+    case off
+
+    /// Returns the problem details in a failure's body; `nil` if there are none.
+    func problem(in body: Data, contentType: String?, _ parsers: SerializationRegistry) -> ProblemDetails? {
+        guard self != .off, !body.isEmpty, let type = contentType.flatMap({ MediaType($0) }) else { return nil }
+        switch type.essence {
+        case "application/problem+json":
+            // The names are those of the RFC, whatever the client's own key strategy.
+            return try? ProblemDetails(body, contentType: contentType, JSONSerializer())
+        case "application/problem+xml":
+            guard let xml = MediaType("application/xml").flatMap({ parsers.delegate(for: $0) }) else { return nil }
+            return try? ProblemDetails(body, contentType: contentType, xml)
+        default:
+            guard self == .anyJSON, type.subtype == "json" || type.suffix == "json",
+                let problem = try? ProblemDetails(body, contentType: contentType, JSONSerializer()), problem.message != nil
+            else { return nil }
+            return problem
+        }
+    }
+}
