@@ -53,7 +53,7 @@ public struct StreamUpload: Sendable {
         contentType = framing.contentType
         self.isReplayable = isReplayable
         open = { serializer in
-            let source = UploadSource(elements()) { try Self.encoded($0, framing, serializer) }
+            let source = StreamUploadSource(elements()) { try Self.encoded($0, framing, serializer) }
             return { try await source.next() }
         }
     }
@@ -79,7 +79,7 @@ public struct StreamUpload: Sendable {
         self.isReplayable = isReplayable
         open = { _ in
             var encoder = EventEncoder()
-            let source = UploadSource(events()) { try encoder.encode($0) }
+            let source = StreamUploadSource(events()) { try encoder.encode($0) }
             return { try await source.next() }
         }
     }
@@ -115,7 +115,7 @@ public struct StreamUpload: Sendable {
 /// Encodes the elements of a sequence on demand.
 ///
 /// `@unchecked Sendable`: only one task at a time uses it, because a body has one reader, which waits for each piece.
-private final class UploadSource<Elements: AsyncSequence>: @unchecked Sendable {
+private final class StreamUploadSource<Elements: AsyncSequence>: @unchecked Sendable {
     private var iterator: Elements.AsyncIterator
     private let encode: (Elements.Element) throws -> Data
 
