@@ -54,6 +54,7 @@ import WebServiceTesting
         let client = Store(serviceRoot: server.url.absoluteString) {
             $0.queue = QueueLimits(active: 32)
             $0.retry = RetryPolicy(attempts: 2, backoff: Backoff(base: .milliseconds(1)))
+            $0.retryBudget = nil
         }
         let completions = Locked<[Int: Int]>([:])
         let wrong = Locked<[String]>([])
