@@ -111,3 +111,34 @@ public struct CallbackExecutor: Sendable {
 
     private static func perform(_ work: @Sendable () -> Void, on actor: isolated any Actor) { work() }
 }
+
+extension Diagnostics {
+    /// Creates diagnostics that are passed to a closure on a queue, an actor or an executor, in order, one event at a time.
+    ///
+    /// The call that reports an event doesn't wait for the closure. Events that the closure hasn't received yet are kept in memory, and it
+    /// still receives them after the diagnostics are released.
+    ///
+    /// - Parameters:
+    ///   - executor: Where the closure runs.
+    ///   - receive: Called with each event.
+    public init(on executor: CallbackExecutor, _ receive: @escaping @Sendable (Event) -> Void) {
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        let source = DiagnosticSource(continuation: continuation)
+        // It begins without the task-local values and the priority of whoever makes the diagnostics.
+        Task.detached {
+            for await event in events { await executor.run { receive(event) } }
+        }
+        self.init { source.continuation.yield($0) }
+    }
+}
+
+/// Ends the sequence of events when the last copy of the diagnostics is released.
+private final class DiagnosticSource: Sendable {
+    let continuation: AsyncStream<Diagnostics.Event>.Continuation
+
+    init(continuation: AsyncStream<Diagnostics.Event>.Continuation) {
+        self.continuation = continuation
+    }
+
+    deinit { continuation.finish() }
+}

@@ -14,7 +14,7 @@ import WebServiceTesting
     /// The faults of the server by the call's number.
     private static func response(_ number: Int) -> LoopbackResponse {
         let text = #"{"number": \#(number)}"#
-        switch number % 8 {
+        switch number % 10 {
         case 0: return .raw("")
         case 1: return .raw("HTTP/1.1 200 OK\r\nContent-Le")
         case 2: return .raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"num")
@@ -23,6 +23,9 @@ import WebServiceTesting
             return .pieces(
                 text.utf8.map { LoopbackResponse.Piece(Data([$0]), after: .milliseconds(1)) }, type: "application/json")
         case 4: return .status(503)
+        case 5: return .status(429)
+        // The connection ends behind the body.
+        case 6: return .raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
         default: return .json(text)
         }
     }
@@ -30,13 +33,13 @@ import WebServiceTesting
     /// What a call ended with, if it is possible for its number.
     private static func isRight(_ result: Result<Answer, any Error>, _ number: Int) -> Bool {
         switch result {
-        case .success(let answer): return answer.number == number && ![0, 1, 2, 4].contains(number % 8)
+        case .success(let answer): return answer.number == number && ![0, 1, 2, 4, 5].contains(number % 10)
         case .failure(let error):
             guard let error = error as? ServiceError else { return false }
             switch error.kind {
             case .cancelled: return error.cause is CallCancelled
-            case .transport: return [0, 1, 2].contains(number % 8)
-            case .status: return number % 8 == 4 && error.status == 503
+            case .transport: return [0, 1, 2].contains(number % 10)
+            case .status: return error.status == [4: 503, 5: 429][number % 10]
             default: return false
             }
         }
@@ -48,7 +51,11 @@ import WebServiceTesting
             routes.get("/:number") { (request: LoopbackRequest) in Self.response(Int(request.parameters["number"] ?? "") ?? 0) }
         }
         defer { server.stop() }
-        let client = Store(serviceRoot: server.url.absoluteString)
+        let client = Store(serviceRoot: server.url.absoluteString) {
+            $0.queue = QueueLimits(active: 32)
+            $0.retry = RetryPolicy(attempts: 2, backoff: Backoff(base: .milliseconds(1)))
+            $0.retryBudget = nil
+        }
         let completions = Locked<[Int: Int]>([:])
         let wrong = Locked<[String]>([])
         try await watched {
@@ -67,6 +74,7 @@ import WebServiceTesting
             }
         }
         #expect(wrong.withLock { $0 } == [])
+        #expect(client.queue.activeCount == 0 && client.queue.pending.isEmpty)
         #expect(completions.withLock { $0.values.allSatisfy { $0 == 1 } })
     }
 

@@ -226,6 +226,31 @@ import WebServiceTesting
         #expect(try await client.http.get("/a").value(StoreItem?.self) == nil)
     }
 
+    @Test(arguments: [0, 1, 5]) func `Processors in order see what those before have changed, and the first failure ends them`(
+        count: Int
+    ) async throws {
+        let reached = Locked<[Int]>([])
+        let processors = (0..<count).map { number in
+            ResponseProcessor { response in
+                reached.withLock { $0.append(response.status) }
+                response.status += 1
+                if number == 2 { throw Refusal() }
+            }
+        }
+        let (client, stub) = Store.stubbed(.status(200)) {
+            $0.interceptors = [ResponseProcessor(inOrder: processors)]
+            $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .zero))
+        }
+        let error = await serviceError {
+            let response = try await client.http.get("/a").response(String?.self)
+            #expect(response.status == 200 + count)
+        }
+        #expect(reached.withLock { $0 } == Array(200..<200 + min(count, 3)))
+        #expect((error?.cause as? Refusal != nil) == (count == 5) && error?.kind == (count == 5 ? .interceptor : nil))
+        // A processor's failure isn't the server's: nothing is repeated.
+        #expect(stub.requests.count == 1)
+    }
+
     @Test func `An interceptor reads an endpoint's attribute and may answer by itself`() async throws {
         struct Audited: EndpointAttribute { let by: String }
         struct Answering: Interceptor {

@@ -24,6 +24,17 @@ import WebServiceTesting
         }
     }
 
+    /// Tells whether a client is still there.
+    private final class Witness: Sendable {
+        private struct Reference { weak var client: Store? }
+
+        private let reference = Locked(Reference())
+        var client: Store? {
+            get { reference.withLock { $0.client } }
+            set { reference.withLock { $0.client = newValue } }
+        }
+    }
+
     // MARK: Result
 
     @Test func `a started call has one value for all readers`() async throws {
@@ -96,6 +107,25 @@ import WebServiceTesting
             call.cancel(reason: "Enough.")
             #expect(await serviceError { _ = try await call.value }?.kind == .cancelled)
             try await until { client.calls.isEmpty && second.calls.isEmpty }
+        }
+    }
+
+    @Test func `a call retains its client until it has ended and its handle is released`() async throws {
+        let gate = Gate()
+        let witness = Witness()
+        try await watched {
+            var call: Call<StoreItem>?
+            do {
+                let (client, _) = Store.stubbed(gate.then(self.item))
+                witness.client = client
+                call = client.start { try await $0.item(id: 1) }
+            }
+            try await gate.arrived()
+            #expect(witness.client != nil)
+            gate.open()
+            #expect(try await call?.value.name == "one")
+            call = nil
+            try await until { witness.client == nil }
         }
     }
 
@@ -238,6 +268,34 @@ import WebServiceTesting
         #expect(log.all == ["new"])
     }
 
+    @Test func `a call that waits to be repeated restarts at once, and ends at once when it is cancelled`() async throws {
+        let clock = HandClock()
+        let (client, stub) = clock.provide {
+            Store.stubbed(.status(503)) {
+                $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .seconds(60), cap: .seconds(60), jitter: .none))
+            }
+        }
+        let log = Log()
+        try await watched {
+            let call = client.start { try await $0.item(id: 1) }.onCompletion(on: .taskPool) { log.add($0) }
+            try await until { stub.requests.count == 1 && clock.timerCount == 1 }
+            #expect(call.state == .running && call.attempts == 1)
+            call.restart()
+            try await until { stub.requests.count == 2 && clock.timerCount == 1 && client.calls.count == 1 }
+            #expect(call.cancel(reason: "Enough."))
+            #expect(await serviceError { _ = try await call.value }?.kind == .cancelled)
+            try await until { clock.timerCount == 0 && client.calls.isEmpty && log.all == ["Enough."] }
+            clock.advance(by: .seconds(3_600))
+            #expect(stub.requests.count == 2)
+            stub.fallback(.json(self.item))
+            call.restart()
+            #expect(try await call.value.name == "one")
+            #expect(call.attempts == 3)
+            try await until { log.all.count == 2 }
+        }
+        #expect(log.all == ["Enough.", "one"] && client.runtime.retryAccount.balance == 0)
+    }
+
     @Test func `a storm of restarts and cancellations ends once`() async throws {
         let (client, _) = Store.stubbed(.json(item))
         let log = Log()
@@ -256,18 +314,6 @@ import WebServiceTesting
     }
 
     // MARK: Progress
-
-    @Test func `progress comes over all attempts, never less, with unknown totals nil`() async throws {
-        let parts: [(Int64, Int64?)] = [(10, 100), (50, 100), (20, 40), (40, 40), (60, nil), (60, nil), (100, 100)]
-        let seen = Locked<[TransferProgress]>([])
-        let progress = CallProgress { direction, progress in
-            if direction == .upload { seen.withLock { $0.append(progress) } }
-        }
-        for (completed, total) in parts { progress.note(TransferProgress(completed: completed, total: total), of: .upload) }
-        progress.note(TransferProgress(completed: 5, total: 3), of: .download)
-        #expect(seen.withLock { $0.map(\.completed) } == [10, 50, 60, 100])
-        #expect(seen.withLock { $0.map(\.total) } == [100, 100, nil, 100])
-    }
 
     @Test func `upload and download of a real call are told, completion last`() async throws {
         let server = try LoopbackServer { routes in
@@ -336,6 +382,23 @@ import WebServiceTesting
         }
     }
 
+    @Test func `diagnostics come on a queue in order, also those that wait at the end`() async throws {
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "test")
+        queue.setSpecific(key: key, value: true)
+        let log = Log()
+        var diagnostics: Diagnostics? = Diagnostics(on: .queue(queue)) { event in
+            log.add(DispatchQueue.getSpecific(key: key) == true ? event.message : "elsewhere")
+        }
+        let expected = (0..<100).map { "\($0)" }
+        queue.suspend()
+        for message in expected { diagnostics?.report(.init(.debug, message)) }
+        diagnostics = nil
+        queue.resume()
+        try await watched { try await until { log.all.count == expected.count } }
+        #expect(log.all == expected)
+    }
+
     // MARK: Waiting
 
     @Test func `a thread waits for the value, the error or the timeout`() async throws {
@@ -353,6 +416,19 @@ import WebServiceTesting
         let failed = client.http.get("/a").start(Int.self)
         let error = await serviceError { _ = try await onOwnThread { try failed.wait() } }
         #expect(error?.kind == .decoding)
+    }
+
+    @Test func `a thread waits for an upload of parts, and every thread gets the one result`() async throws {
+        let (client, stub) = Store.stubbed(.json(item))
+        let call = client.http.post("/items").body(MultipartForm([.text("name", "one"), .text("id", "1")])).start(StoreItem.self)
+        let names = try await watched {
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<4 { group.addTask { try await onOwnThread { try call.wait() }.name } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(names == ["one", "one", "one", "one"] && stub.requests.count == 1)
+        #expect(call.state == .finished && call.response?.status == 200 && client.calls.isEmpty)
     }
 
     @Test func `waiting within a task or on a transport's thread is an error in place of a dead lock`() async throws {

@@ -120,6 +120,78 @@ import WebServiceTesting
         #expect(stub.requests.count == 2 && client.runtime.exchanges.count == 0)
     }
 
+    @Test func `replace ends all waiters of a shared call, whose handles tell it once`() async throws {
+        let gate = Gate()
+        let (client, stub) = client(gate.then(#"{"id": 7, "name": "seven"}"#))
+        let told = Locked<[String]>([])
+        try await watched {
+            let earlier = (0..<3).map { _ in client.start { try await $0.order(id: 7) } }
+            for call in earlier {
+                call.onCompletion(on: .taskPool) { result in
+                    let cause = (result.failure as? ServiceError)?.cause as? CallCancelled
+                    told.withLock { $0.append(cause?.origin.rawValue ?? "\(result)") }
+                }
+            }
+            try await gate.arrived()
+            try await sending(3, client)
+            let later = client.http.get("/orders/7").identifier("order/7", .replace).start(StoreItem.self)
+            for call in earlier {
+                let error = await serviceError { _ = try await call.value }
+                #expect((error?.cause as? CallCancelled)?.origin == .replaced && call.state == .cancelled)
+            }
+            try await until { client.calls.count == 1 }
+            #expect(client.call(identifier: "order/7") != nil)
+            gate.open()
+            #expect(try await later.value.name == "seven")
+            try await until { told.withLock { $0.count } == 3 }
+        }
+        #expect(told.withLock { $0 } == ["replaced", "replaced", "replaced"])
+        #expect(stub.requests.count == 2 && client.runtime.exchanges.count == 0 && client.calls.isEmpty)
+    }
+
+    @Test func `a call is replaced while it waits to be repeated, and a restart replaces itself`() async throws {
+        let clock = HandClock()
+        let stub = StubTransport()
+        stub.fallback(.status(503))
+        let client = clock.provide {
+            Orders(serviceRoot: "https://api.test") {
+                $0.transport = stub
+                $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .seconds(60), cap: .seconds(60), jitter: .none))
+            }
+        }
+        try await watched {
+            let first = client.start { try await $0.search(text: "a") }
+            try await until { stub.requests.count == 1 && clock.timerCount == 1 }
+            stub.fallback(.json("[]"))
+            #expect(try await client.search(text: "b").isEmpty)
+            let error = await serviceError { _ = try await first.value }
+            #expect((error?.cause as? CallCancelled)?.origin == .replaced)
+            first.restart()
+            #expect(try await first.value.isEmpty)
+            try await until { clock.timerCount == 0 && client.calls.isEmpty }
+        }
+        #expect(stub.requests.compactMap { $0.request.url.query() } == ["q=a", "q=b", "q=a"])
+    }
+
+    @Test func `identifiers belong to one client, and differ by case`() async throws {
+        let (gate, other) = (Gate(), Gate())
+        let (client, _) = client(gate.then("[]"))
+        let (second, _) = self.client(other.then("[]"))
+        try await watched {
+            async let one = client.search(text: "a")
+            try await gate.arrived(1)
+            async let two: [StoreItem] = client.http.get("/search").identifier("Search").value()
+            try await gate.arrived(2)
+            async let three = second.search(text: "a")
+            try await other.arrived()
+            #expect(client.calls.count == 2 && second.calls.count == 1)
+            #expect(client.call(identifier: "search")?.id != client.call(identifier: "Search")?.id)
+            gate.open()
+            other.open()
+            _ = try await (one, two, three)
+        }
+    }
+
     @Test func `a failure is everybody's, one caller's cancellation is not, and the last one ends the exchange`() async throws {
         let gate = Gate()
         let (client, stub) = client(

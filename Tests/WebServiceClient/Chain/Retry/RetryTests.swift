@@ -54,6 +54,64 @@ import WebServiceTesting
         #expect(await count(chosen) == 1)
     }
 
+    @Test func `By default what passes is repeated, to a bound, and a solicited call adds to it`() async throws {
+        let (standard, solicited) = (Rig(), Rig(attributes: [Solicited()]))
+        func last(_ rig: Rig, _ answer: Rig.Answer) async -> Int? { await rig.run(answer).attempts.last }
+        for status in 400...599 {
+            let passes = [408, 429, 500, 502, 503, 504].contains(status)
+            #expect(await last(standard, Rig.answer(status)) == (passes ? 3 : 1), "\(status)")
+            guard passes else { continue }
+            #expect(await last(solicited, Rig.answer(status)) == 8, "\(status)")
+        }
+        let passing: [TransportError.Code] = [.hostNotFound, .cannotConnect, .connectionLost, .timedOutConnecting, .timedOutWaiting]
+        for code in passing {
+            #expect(await last(standard, Rig.failure(code)) == 3, "\(code)")
+            #expect(await last(solicited, Rig.failure(code)) == 8, "\(code)")
+        }
+        // The call's own time is over, or the body has begun to arrive.
+        for code in [TransportError.Code.timedOutTotal, .timedOutIdle, .truncated, .badRequest, .other] {
+            #expect(await last(standard, Rig.failure(code)) == 1, "\(code)")
+            #expect(await last(solicited, Rig.failure(code)) == 1, "\(code)")
+        }
+    }
+
+    @Test(arguments: ["memory", "file", "form"])
+    func `Each attempt sends the same request: what is added per call is there once`(kind: String) async throws {
+        let file = URL(filePath: NSTemporaryDirectory()).appending(path: "retry-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("film".utf8).write(to: file)
+        let body: any Sendable
+        switch kind {
+        case "memory": body = StoreItem(id: 1, name: "tea")
+        case "file": body = try RequestBody(file: file)
+        default: body = MultipartForm([.text("a", "b")])
+        }
+        let prepared = Locked<[String]>([])
+        let (client, stub) = Store.stubbed(.inTurn(.status(503), .status(503), .json("{}")), root: "https://api.test/v1?tenant=7") {
+            $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .zero))
+            $0.headers = ["X-Level": "client", "X-Client": "1"]
+            $0.interceptors = [
+                RequestPreparer { request in
+                    prepared.withLock { $0.append("client") }
+                    request.url.append(queryItems: [URLQueryItem(name: "Lang", value: "da")])
+                    request.headers.append("X-Trail", "1")
+                }
+            ]
+        }
+        try await client.http.put("/items/1").query("page", 2).header("X-Level", "call").body(body)
+            .prepare { _ in prepared.withLock { $0.append("call") } }.send()
+        #expect(prepared.withLock { $0 } == ["client", "call"])
+        #expect(stub.requests.count == 3)
+        let first = try #require(stub.requests.first)
+        #expect(first.request.url.absoluteString == "https://api.test/v1/items/1?tenant=7&page=2&Lang=da")
+        #expect(first.request.headers["X-Level"] == "call" && first.request.headers["X-Client"] == "1")
+        #expect(first.request.headers[values: "X-Trail"] == ["1"] && first.body?.isEmpty == false)
+        for other in stub.requests.dropFirst() {
+            #expect(other.request.url == first.request.url && other.body == first.body)
+            #expect(other.request.headers == first.request.headers)
+        }
+    }
+
     @Test func `A POST is repeated with an idempotency key only, also after 409`() async throws {
         let keyed: HTTPFields = ["Idempotency-Key": "k"]
         #expect(await Rig(method: .post, headers: keyed).run(Rig.answer(503)).attempts.count == 3)
