@@ -65,7 +65,7 @@ $skipped"
 # compiler's own option would rebuild everything, and apply to the packages of the traits too.
 no_warnings() {
     local files
-    files=$(grep -oE "^$PWD/(Package.swift|Sources|Tests|Fuzzing|Benchmarks)[^:]*:[0-9:]+ warning:" "$output" | cut -d: -f1 | grep -v '/\.build' | sort -u)
+    files=$(grep -oE "^$PWD/(Package.swift|Sources|Tests|Fuzzing|Benchmarks|Examples)[^:]*:[0-9:]+ warning:" "$output" | cut -d: -f1 | grep -v '/\.build' | sort -u)
     [ -n "$files" ] || return 0
     tr '\n' '\0' <<< "$files" | xargs -0 touch
     fail "there are warnings"

@@ -1,0 +1,3 @@
+import Foundation
+
+exit(await ExampleRun.run(Array(CommandLine.arguments.dropFirst())))
