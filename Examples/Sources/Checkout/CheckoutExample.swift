@@ -58,7 +58,7 @@ enum CheckoutExample: Example {
         try LoopbackServer { routes in
             routes.get("/stock/articles/tea") { _ in .json(#"{"pieces": 12}"#) }
             routes.get("/stock/articles/:article") { _ in
-                .json(#"{"title": "No such article"}"#, status: 404).with("Content-Type", "application/problem+json")
+                .data(Data(#"{"title": "No such article"}"#.utf8), type: "application/problem+json", status: 404)
             }
             routes.on("GET", "/carrier/quotes", inTurn: [.status(503).with("Retry-After", "0"), .json(#"{"price": \#(price)}"#)])
         }

@@ -14,9 +14,10 @@ final class ErrorBodyReader: Sendable {
         self.url = url
     }
 
-    func value<Value: Decodable>(_ type: Value.Type, from response: ResponseSummary, at path: String) -> Value? {
-        let response = HandledResponse(
-            status: response.status, headers: response.headers, url: url, body: response.body, decoder: decoder)
+    func value<Value: Decodable>(
+        _ type: Value.Type, from body: Data, _ status: Int, _ headers: HTTPFields, at path: String
+    ) -> Value? {
+        let response = HandledResponse(status: status, headers: headers, url: url, body: body, decoder: decoder)
         return try? response.decode(type, at: path)
     }
 
@@ -27,14 +28,15 @@ final class ErrorBodyReader: Sendable {
 }
 
 extension ServiceError {
-    /// Returns the body of the response as a value; `nil` if there is no response, or its body has another form.
+    /// Returns the body of the response, or the data of an event that ended a stream, as a value; `nil` if there is none, or it has another
+    /// form.
     ///
     ///     } catch let error as ServiceError {
     ///         if let body = error.body(as: GitHubError.self) { show(body.message) }
     ///     }
     ///
     /// If the error handler decoded a value of the type, that value is returned. Otherwise the endpoint's decoder reads the body, up to
-    /// ``ResponseSummary/bodyLimit``. To decode all failures of a class and let the service's message lead the error's, use
+    /// ``ResponseSummary/bodyLimit``, or the data of the event that reported the error. To decode all failures of a class and let the service's message lead the error's, use
     /// ``ErrorBodyHandler``.
     ///
     /// - Parameters:
@@ -42,11 +44,14 @@ extension ServiceError {
     ///   - path: The wire names that lead to the value inside the body, separated by dots.
     public func body<Body: Decodable>(as type: Body.Type = Body.self, at path: String = "") -> Body? {
         if path.isEmpty, let known = errorBody as? Body { return known }
-        guard let response, !response.body.isEmpty else { return nil }
-        if let bodyReader { return bodyReader.value(type, from: response, at: path) }
+        guard let response else { return nil }
+        var (body, headers) = (response.body, response.headers)
+        // The response's Content-Type is that of the stream.
+        if let event = errorBody as? ServerEvent { (body, headers) = (Data(event.data.utf8), [:]) }
+        guard !body.isEmpty else { return nil }
+        if let bodyReader { return bodyReader.value(type, from: body, response.status, headers, at: path) }
         return try? SerializationRegistry.standard.decode(
-            type, body: response.body, contentType: response.headers[.contentType], path: EndpointSettings.components(of: path),
-            fallback: JSONSerializer())
+            type, body: body, contentType: headers[.contentType], path: EndpointSettings.components(of: path), fallback: JSONSerializer())
     }
 
     /// The problem details (RFC 9457) in the body of the response; `nil` if it has none. Which bodies are read is a setting:

@@ -296,11 +296,14 @@ private struct PageCount: Decodable {
     let count: Int
 
     init(from decoder: any Decoder) throws {
-        if let isNil = try? decoder.singleValueContainer().decodeNil(), isNil {
+        var container: any UnkeyedDecodingContainer
+        do {
+            container = try decoder.unkeyedContainer()
+        } catch {
+            guard let isNil = try? decoder.singleValueContainer().decodeNil(), isNil else { throw error }
             count = 0
             return
         }
-        var container = try decoder.unkeyedContainer()
         if let known = container.count {
             count = known
             return

@@ -147,6 +147,19 @@ extension AsyncSequence {
         #expect(now == 0 && most <= 21, "\(most)")
     }
 
+    @Test func `The last page of XML may have no items`() async throws {
+        let (client, stub) = client { request in
+            let offset = Int(query(request)["offset"] ?? "0") ?? 0
+            let items = offset < 4 ? "<item>\(offset)</item><item>\(offset + 1)</item>" : ""
+            return TransportResponse(
+                status: 200, headers: ["Content-Type": "application/xml"], url: request.request.url,
+                body: ResponseBody(Data("<list><total>4</total>\(items)</list>".utf8)))
+        }
+        let call = client.http.get("/list").describing { $0.decoding(at: "item") }
+        #expect(try await call.paged(by: .offset()).items(Int.self).collected() == [0, 1, 2, 3])
+        #expect(stub.requests.count == 3)
+    }
+
     @Test func `A URL in the payload is followed`() async throws {
         let (client, stub) = client { request in
             let page = Int(query(request)["page"] ?? "1") ?? 0

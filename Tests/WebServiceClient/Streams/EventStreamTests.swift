@@ -63,6 +63,8 @@ import WebServiceTesting
         let error = await #expect(throws: ServiceError.self) { _ = try await iterator.next() }
         #expect(error?.kind == .refused && error?.message.contains("overloaded") == true)
         #expect((error?.errorBody as? ServerEvent)?.data == "{\"message\":\"overloaded\"}")
+        #expect(error?.body(as: [String: String].self) == ["message": "overloaded"])
+        #expect(error?.body(as: String.self, at: "message") == "overloaded" && error?.body(as: Int.self) == nil)
     }
 
     @Test func `Another type or status is an error before the first event`() async throws {

@@ -38,7 +38,8 @@ public struct XMLDecoder: Sendable {
     /// - Parameters:
     ///   - data: The text.
     ///   - path: The names, in the notation of coding keys but unconverted, that lead from the root element to the value; empty for the
-    ///     root itself. A name leads to all elements that have it, which a list reads; a number is the index of one of them, from 0.
+    ///     root itself. A name leads to all elements that have it, which a list reads; a number is the index of one of them, from 0. A list
+    ///     is empty if the last name has no element, because XML has no other empty list without a wrapper.
     ///   - contentType: The `Content-Type` of the text, if it has one; its charset applies.
     /// - Throws: `DecodingError`, whose underlying error is an ``XMLSyntaxError`` if the text isn't XML or exceeds the bounds, or the error
     ///   of the type's own coding; ``SerializationError`` if an element of the path is missing, or the charset is unknown or wrong.
@@ -47,8 +48,11 @@ public struct XMLDecoder: Sendable {
     ) throws -> Value {
         let state = XMLDecodingState(tree: try tree(of: data, contentType: contentType), decoder: self)
         try checkRoot(type, state, isWhole: path.isEmpty)
-        let place = path.isEmpty ? XMLPlace.element(XMLTree.root) : try state.place(at: path)
-        let value = try state.decode(type, at: place, [])
+        var absent: SerializationError?
+        let place = path.isEmpty ? XMLPlace.element(XMLTree.root) : try state.place(at: path, absent: &absent)
+        let value: Value
+        do { value = try state.decode(type, at: place, []) } catch { throw absent ?? error }
+        if let absent, !state.hasReadAbsentList { throw absent }
         if refusesUnknown { try state.checkUnknown() }
         return value
     }
@@ -87,6 +91,8 @@ final class XMLDecodingState {
     private let refusesUnknown: Bool
     private var keys: [String: XMLKey] = [:]
     private var nesting = 0
+    /// Whether a list was read where there is no element.
+    var hasReadAbsentList = false
     /// The child elements of large elements by their local names: scanning them for each key of a dictionary would take quadratic time.
     private var children: [Int: [String: [Int]]] = [:]
     /// The elements that were read by keys, and what was read of them.
@@ -156,7 +162,10 @@ final class XMLDecodingState {
 
     // MARK: A root inside
 
-    func place(at path: [String]) throws -> XMLPlace {
+    /// Returns the place that a path leads to.
+    ///
+    /// - Parameter absent: The error for values other than lists if the last name has no element.
+    func place(at path: [String], absent: inout SerializationError?) throws -> XMLPlace {
         var nodes = [XMLTree.root]
         for (depth, part) in path.enumerated() {
             if let index = Int(part), depth > 0 {
@@ -171,7 +180,11 @@ final class XMLDecodingState {
             let next = nodes.flatMap { elements(of: $0, named: name) }
             guard !next.isEmpty else {
                 let keys = Set(nodes.prefix(10).flatMap { tree.elements(of: $0).prefix(100).map { tree.name($0).description } })
-                throw SerializationError.missingRoot(path, after: depth, found: "there are \(SerializationError.list(ofKeys: Array(keys)))")
+                let error = SerializationError.missingRoot(
+                    path, after: depth, found: "there are \(SerializationError.list(ofKeys: Array(keys)))")
+                guard depth == path.count - 1 else { throw error }
+                absent = error
+                return .missing(in: nodes[0])
             }
             nodes = next
         }

@@ -148,7 +148,9 @@ extension XMLDecodingState {
             return items.map { .element($0) }
         case .element(let node), .choice(let node): return tree.elements(of: node).map { .element($0) }
         case .choices(let nodes, _): return nodes.map { .choice($0) }
-        case .missing: return []
+        case .missing:
+            hasReadAbsentList = true
+            return []
         case .attribute(_, let node), .text(let node):
             throw mismatch([Any].self, path, "a list of elements is needed, and this is one text", node)
         }

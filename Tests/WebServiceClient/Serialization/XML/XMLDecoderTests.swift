@@ -210,6 +210,18 @@ private struct Drawing: Codable, Equatable {
         #expect(try read("<a xmlns='u'><b>1</b></a>", at: ["{u}b"]) == [1])
     }
 
+    @Test func `A list without elements is empty`() throws {
+        let text = "<rss><channel><title>t</title></channel></rss>"
+        #expect(try read(text, as: [Int].self, at: ["channel", "item"]).isEmpty)
+        #expect(try read(text, as: Set<Int>.self, at: ["channel", "item"]).isEmpty)
+        for path in [["feed", "item"], ["channel", "item", "0"], ["channel", "item", "guid"]] {
+            let error = #expect(throws: SerializationError.self) { try read(text, as: [Int].self, at: path) }
+            #expect(error?.kind == .root)
+        }
+        #expect(throws: SerializationError.self) { try read(text, as: [Int]?.self, at: ["channel", "item"]) }
+        #expect(throws: SerializationError.self) { try read(text, as: XMLValue.self, at: ["channel", "item"]) }
+    }
+
     @Test func `A root's name is checked if it is known`() throws {
         struct Order: Decodable, XMLRootNamed {
             static let xmlRootName = "{urn:shop}order"
