@@ -24,7 +24,7 @@ enum TokensExample: Example {
         try ExampleRun.expect(service.tokens == 2 && service.refused > 0, "one new token, found \(service.tokens - 1)")
 
         // Wrong credentials are the authorization server's error.
-        let stranger = Inventory(root: root + "/v1", tokenEndpoint: root + "/token", id: "shop", secret: "wrong")
+        let stranger = Inventory(root: root + "/v1", tokenEndpoint: root + "/token", id: "shop", secret: "guessed")
         let error = try await ExampleRun.failure(ServiceError.self) { _ = try await stranger.article(id: 1) }
         ExampleRun.show(error.message)
         try ExampleRun.expect((error.cause as? OAuthError)?.code == .invalidClient, "invalid_client, found \(error)")
@@ -84,7 +84,7 @@ private final class TokenService: Sendable {
         state.withLock { state in
             if !state.valid.isEmpty, request.fields["Authorization"] == "Bearer \(state.valid)" { return nil }
             state.refused += 1
-            return .unauthorized(#"Bearer error="invalid_token""#)
+            return .unauthorized(#"Bearer error="invalid_token""#).delayed(by: .milliseconds(20))
         }
     }
 }

@@ -32,7 +32,7 @@ struct CommonLevels: Sendable {
         func level(_ settings: EndpointSettings, _ headers: HTTPFields, hasAccept: Bool) -> CommonSettings {
             CommonSettings(
                 settings: settings, headers: fixed(headers), hasOwnAccept: hasAccept,
-                parsers: configuration.parsers.completed(by: settings.serializer ?? configuration.serializer))
+                parsers: configuration.parsers.completed(by: [settings.serializer, configuration.serializer].compactMap { $0 }))
         }
         common = level(settings, headers, hasAccept: hasAccept)
         var perMethod: [ServiceRequest.Method: CommonSettings] = [:]

@@ -33,8 +33,8 @@ extension WebServiceClient {
         public var trust: TrustPolicy?
         /// The default serializer: encodes bodies and decodes responses if neither class nor endpoint has one.
         public var serializer: any SerializationDelegate = JSONSerializer()
-        /// Parsers by media type. They take precedence over the client's serializer, which reads its own format, and that over the parsers
-        /// of ``SerializationRegistry/standard``.
+        /// Parsers by media type. They take precedence over the serializers of endpoint, class and client, each of which reads its own
+        /// format, and those over the parsers of ``SerializationRegistry/standard``.
         public var parsers = SerializationRegistry()
         /// The statuses that count as success. Default 200 to 299.
         public var statuses: StatusSet = .success

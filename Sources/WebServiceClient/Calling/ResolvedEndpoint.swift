@@ -37,11 +37,12 @@ final class ResolvedEndpoint: Sendable {
             client: clientName, key: plan.label.map(SecretMask.text(ofURL:)) ?? plan.key.description,
             route: SecretMask.text(ofURL: plan.route))
         let serializer = settings.serializer ?? configuration.serializer
-        fields = settings.fields([plan.settings.serializer, common.settings.serializer, configuration.serializer])
+        let serializers = [plan.settings.serializer, common.settings.serializer, configuration.serializer].compactMap { $0 }
+        fields = settings.fields(serializers)
         let form = (serializer as? FormSerializer)?.following(fields)
         self.serializer = form ?? serializer
         var headers = common.headers
-        accepted = Self.accepted(settings, serializer)
+        accepted = Self.accepted(settings, serializers)
         hasOwnAccept = common.hasOwnAccept || plan.headers.contains { $0.name == .accept }
         if !common.hasOwnAccept { headers[.accept] = accepted }
         for header in plan.headers {
@@ -50,7 +51,7 @@ final class ResolvedEndpoint: Sendable {
         self.headers = headers
         success = settings.success
         decoder = BodyDecoder(
-            parsers: (form ?? plan.settings.serializer).map(configuration.parsers.completed) ?? common.parsers,
+            parsers: (form ?? plan.settings.serializer).map { configuration.parsers.completed(by: [$0] + serializers) } ?? common.parsers,
             serializer: form ?? serializer,
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
@@ -64,11 +65,18 @@ final class ResolvedEndpoint: Sendable {
     }
 
     /// The media type that the endpoint reads.
-    private static func accepted(_ settings: EndpointSettings, _ serializer: any SerializationDelegate) -> String {
+    ///
+    /// Services that take forms usually answer in another format: that of the next serializer comes before forms.
+    private static func accepted(_ settings: EndpointSettings, _ serializers: [any SerializationDelegate]) -> String {
         switch settings.parsing ?? .byContentType {
-        case .byContentType: mediaType(of: serializer)
-        case .forced(let parser): mediaType(of: parser)
-        case .off: "*/*"
+        case .byContentType:
+            let first = serializers.first.map(mediaType(of:)) ?? "*/*"
+            guard serializers.first is FormSerializer, let other = serializers.first(where: { !($0 is FormSerializer) }) else {
+                return first
+            }
+            return "\(mediaType(of: other)), \(first);q=0.5"
+        case .forced(let parser): return mediaType(of: parser)
+        case .off: return "*/*"
         }
     }
 

@@ -58,16 +58,19 @@ public struct SerializationRegistry: Sendable {
         return copy
     }
 
-    /// Returns this registry merged with the client's own serializer and the standard registry.
+    /// Returns this registry merged with the serializers of endpoint, class and client, the innermost first, and the standard registry.
     ///
-    /// The order of precedence is: the entries of this registry; the client's serializer, for its media type and for all types that the
+    /// The order of precedence is: the entries of this registry; the serializers, each for its media type and for all types that the
     /// standard registry reads with a serializer of the same type; the standard registry.
-    package func completed(by serializer: any SerializationDelegate) -> SerializationRegistry {
-        var whole = SerializationRegistry.standard
-        for (type, delegate) in whole.delegates where Swift.type(of: delegate) == Swift.type(of: serializer) {
-            whole.delegates[type] = serializer
+    package func completed(by serializers: [any SerializationDelegate]) -> SerializationRegistry {
+        let standard = SerializationRegistry.standard
+        var whole = standard
+        for serializer in serializers.reversed() {
+            for (type, delegate) in standard.delegates where Swift.type(of: delegate) == Swift.type(of: serializer) {
+                whole.delegates[type] = serializer
+            }
+            if let own = MediaType(serializer.contentType), own.type != "*" { whole.delegates[own.essence] = serializer }
         }
-        if let own = MediaType(serializer.contentType), own.type != "*" { whole.delegates[own.essence] = serializer }
         whole.delegates.merge(delegates) { _, mine in mine }
         whole.choosesByContentType = choosesByContentType
         whole.faults = faults

@@ -98,6 +98,23 @@ import WebServiceTesting
         #expect(try await client.http.get("/").value(Reply.self).itemId == 7)
     }
 
+    @Test func `The client's serializer reads the JSON that answers a form`() async throws {
+        struct Reply: Decodable, Sendable { var itemId: Int }
+        final class Forms: WebServiceClient, @unchecked Sendable {
+            override class var defaults: EndpointDefaults { EndpointDefaults(serializer: FormSerializer()) }
+        }
+        let stub = StubTransport()
+        stub.fallback(.json(#"{"item_id":7}"#))
+        let client = Forms(serviceRoot: "https://api.test") {
+            ($0.transport, $0.serializer) = (stub, JSONSerializer(keys: .snakeCase))
+        }
+        #expect(try await client.http.post("/").body(["a": "b"]).value(Reply.self).itemId == 7)
+        let form = client.http.post("/").body(["a": "b"]).describing { $0.serializer(FormSerializer(charset: .isoLatin1)) }
+        #expect(try await form.value(Reply.self).itemId == 7)
+        let own = client.http.post("/").body(["a": "b"]).describing { $0.serializer(JSONSerializer()) }
+        #expect(await serviceError { _ = try await own.value(Reply.self) }?.kind == .decoding)
+    }
+
     @Test func `A parser of one's own and a forced one win`() async throws {
         let client = Store.stubbed(.data(Data(tea.utf8), type: "application/weird")).client
         #expect(await serviceError { _ = try await client.http.get("/").value(StoreItem.self) }?.kind == .format)
