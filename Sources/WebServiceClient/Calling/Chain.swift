@@ -91,7 +91,7 @@ struct Chain {
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", all: Setup.hopInterceptors),
         Stage(
-            "bodies", "Compresses the request's body, sends its digest, and expects 100 Continue, if the endpoint says so.", Setup.bodies),
+            "bodies", "Compresses the request's body, sends its digest and expects 100 Continue, if the endpoint says so.", Setup.bodies),
         Stage("cache", "Answers from the client's cache and fills it: once per hop.", keeping: Setup.cache),
         Stage(
             "coalescing", "Waits for the response of an identical request in flight, if the endpoint says so.", sharing: Setup.coalescing),

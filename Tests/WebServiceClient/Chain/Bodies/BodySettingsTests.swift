@@ -167,6 +167,20 @@ import WebServiceTesting
         #expect(try decoded(coded) == Self.text)
     }
 
+    // It takes the second that the transport waits.
+    @Test(.enabled("libcurl isn't here") { (try? CurlTransport()) != nil }) func `A server that ignores the expectation gets the body`()
+        async throws
+    {
+        let server = try RawServer { connection in
+            while let request = connection.readRequest() {
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Length: \(request.body.count)\r\n\r\n")
+            }
+        }
+        let request = try server.request(.put, "/", headers: [.expect: "100-continue"], body: RequestBody(Data(count: 5_000)))
+        let response = try await watched { try await CurlTransport().send(request) }
+        #expect(response.status == 200 && response.headers["X-Length"] == "5000")
+    }
+
     // MARK: Tables
 
     @Test func `Settings that make no sense are faults`() {

@@ -9,7 +9,7 @@ import WebServiceTesting
     private static let content = Data("{\"hello\": \"world\"}\n".utf8)
     private static let field = ContentDigest.fieldValue(of: [.of(content)])
     private static let other = ContentDigest.fieldValue(of: [.of(Data("other".utf8))])
-    private static let hexadecimal = "44aff4ab2d7c329052567582833cfa9591168cffe51791c5f5bbc417c15a6c38"
+    private static let hexadecimal = "44aff4ab2d7c3250525675a08f0cfa9591168cffe51791c5f5bbc417c15a6c38"
 
     private let stub = StubTransport()
     private let events = Locked([String]())
