@@ -156,7 +156,9 @@ extension Chain.Setup {
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
 
     fileprivate static func bodies(_ setup: Self) -> BodySettings? {
-        setup.hasAttributes ? BodySettings(clock: setup.runtime.clock) : nil
+        guard setup.hasAttributes else { return nil }
+        let canExpect = setup.configuration.transport.capabilities.contains(.expectations)
+        return BodySettings(clock: setup.runtime.clock, canExpect: canExpect)
     }
 
     fileprivate static func cache(_ setup: Self) -> Caching? {

@@ -4,6 +4,8 @@ import Foundation
 /// authentication, so that signatures cover the bytes that are sent. It also compares what the call downloads with the expected digest.
 struct BodySettings: Interceptor {
     let clock: CallClock
+    /// Whether the transport waits for 100 Continue. Tables are verified, but a single call can have its own expectation.
+    let canExpect: Bool
 
     /// Whether one of a call's attributes is about bodies. It compares types only: most calls have other attributes.
     static func concern(_ attributes: EndpointAttributes) -> Bool {
@@ -57,6 +59,11 @@ struct BodySettings: Interceptor {
         guard let body = request.body, let expectation = attributes[ContinueExpectation.self], expectation.applies(to: body),
             !request.headers.contains(.expect)
         else { return (request, false) }
+        guard canExpect else {
+            throw TransportError(
+                .unsupported,
+                "This transport doesn't wait for 100 Continue: leave out ContinueExpectation, or use another one, such as CurlTransport.")
+        }
         request.headers[.expect] = "100-continue"
         return (request, true)
     }

@@ -167,6 +167,18 @@ import WebServiceTesting
         #expect(try decoded(coded) == Self.text)
     }
 
+    @Test func `A transport that can't wait refuses an expectation, of the table or of a call`() async {
+        let lacking = StubTransport(capabilities: [])
+        lacking.fallback(.status(200))
+        let table = await serviceError { try await store { $0.transport = lacking }.large(RequestBody(Data(count: 11))) }
+        #expect(table?.kind == .table)
+        let client = WebServiceClient(serviceRoot: "https://store.test") { $0.transport = lacking }
+        let call = await serviceError {
+            _ = try await client.with(ContinueExpectation(above: 10)) { try await $0.http.put("/").body(Data(count: 11)).send() }
+        }
+        #expect(call?.kind == .transport && call?.message.contains("100 Continue") == true && lacking.requests.isEmpty)
+    }
+
     // It takes the second that the transport waits.
     @Test(.enabled("libcurl isn't here") { (try? CurlTransport()) != nil }) func `A server that ignores the expectation gets the body`()
         async throws
