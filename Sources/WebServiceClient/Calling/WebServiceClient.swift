@@ -348,6 +348,7 @@ extension WebServiceClient {
             + StreamCheck.faults(defaults.settings, key: nil)
             + LimitCheck.faults(defaults.settings, key: nil) + CacheCheck.faults(defaults.settings, key: nil, method: nil)
             + PagingCheck.faults(defaults.settings, key: nil)
+            + BodyCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.
