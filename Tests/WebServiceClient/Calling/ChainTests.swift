@@ -31,8 +31,7 @@ import WebServiceTesting
             Chain.stages.map(\.name) == [
                 "identifier", "interceptors", "preparation", "idempotency key", "redirects", "session", "hop interceptors", "bodies",
                 "cache", "coalescing", "retry", "network", "hedging", "circuit breaker", "attempt interceptors", "tracing", "rate limit",
-                "queue", "digests",
-                "record", "authentication", "cookies",
+                "queue", "digests", "record", "authentication", "cookies",
             ])
         #expect(Set(Chain.stages.map(\.name)).count == Chain.stages.count)
     }
