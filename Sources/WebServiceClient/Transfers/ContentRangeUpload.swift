@@ -9,7 +9,6 @@ struct ContentRangeUpload: UploadDialect {
     var statuses: StatusSet { [200, 201, 202, 308, 404, 410, 416] }
     /// OneDrive responds with 401 if a piece has credentials.
     var isForeign: Bool { !isGoogle }
-    var repeatsEnd: Bool { isGoogle }
 
     /// A response of OneDrive.
     private struct Status: Decodable {

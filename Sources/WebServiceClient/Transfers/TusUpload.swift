@@ -11,7 +11,6 @@ struct TusUpload: UploadDialect {
 
     var statuses: StatusSet { [200, 204, 404, 409, 410, 412, 423, 460] }
     var isForeign: Bool { false }
-    var repeatsEnd: Bool { true }
 
     func create(_ request: inout ServiceRequest, _ source: UploadSource) throws {
         request.headers["Tus-Resumable"] = Self.version

@@ -140,8 +140,6 @@ protocol UploadDialect: Sendable {
     var statuses: StatusSet { get }
     /// Whether sessions are on other origins and take no credentials.
     var isForeign: Bool { get }
-    /// Whether the server sends the final response again when asked for the position.
-    var repeatsEnd: Bool { get }
 
     /// Adds the protocol's fields to the call that creates the session.
     func create(_ request: inout ServiceRequest, _ source: UploadSource) throws
