@@ -305,7 +305,7 @@ struct ResumableUpload: Sendable {
 
 extension ResumableUpload.End {
     /// Returns the last response, decoded as the value of the call that created the session.
-    func response<Value: Decodable>(_ type: Value.Type, of creation: CapturedCall) async throws -> ServiceResponse<Value> {
+    func response<Value: Decodable>(of creation: CapturedCall) async throws -> ServiceResponse<Value> {
         let endpoint = creation.dispatcher.endpoint
         let reader = ResponseReader(endpoint: endpoint, exchange: answer.reader.exchange)
         if endpoint.success.contains(answer.response.status) { try await reader.judge(body, takesEmpty: true) }

@@ -69,7 +69,7 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
     ) async throws -> ServiceResponse<Value> {
         let creation = try await captured(call)
         let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
-        return try await end.response(Value.self, of: creation)
+        return try await end.response(of: creation)
     }
 
     /// Uploads a file in pieces by a method without a value, as tus creates uploads. See ``upload(_:by:options:progress:isolation:_:)``.
@@ -81,7 +81,7 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
     ) async throws -> ServiceResponse<NoContent> {
         let creation = try await captured(call)
         let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
-        return try await end.response(NoContent.self, of: creation)
+        return try await end.response(of: creation)
     }
 
     func captured<Result>(
@@ -125,6 +125,6 @@ extension ServiceCall {
     ) async throws -> ServiceResponse<Value> {
         let creation = try CapturedCall(self)
         let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
-        return try await end.response(type, of: creation)
+        return try await end.response(of: creation)
     }
 }
