@@ -117,6 +117,58 @@ enum csl_zlib_result csl_zlib_gzip(
     return result;
 }
 
+// Compression step by step
+
+struct csl_deflater {
+    struct zlib_stream stream;
+};
+
+csl_deflater *csl_deflater_new(enum csl_inflater_kind kind, int level) {
+    if (!csl_zlib_is_available() || level < 1 || level > 9) return NULL;
+    csl_deflater *deflater = calloc(1, sizeof *deflater);
+    if (!deflater) return NULL;
+    int bits = kind == CSL_INFLATER_GZIP ? window_bits_of_gzip : window_bits_of_zlib;
+    if (zlib.init(
+            &deflater->stream, level, zlib_method_deflated, bits, usual_memory_level, usual_strategy, zlib.version(),
+            (int)sizeof deflater->stream)
+        != zlib_ok) {
+        free(deflater);
+        return NULL;
+    }
+    return deflater;
+}
+
+void csl_deflater_free(csl_deflater *deflater) {
+    if (!deflater) return;
+    zlib.end(&deflater->stream);
+    free(deflater);
+}
+
+enum csl_encoding csl_deflater_step(csl_deflater *deflater, csl_decoding_bytes *bytes, bool is_last) {
+    struct zlib_stream *stream = &deflater->stream;
+    for (;;) {
+        // The library counts in unsigned int, so larger buffers are processed in slices.
+        unsigned int slice = bytes->input_count > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)bytes->input_count;
+        unsigned int room = bytes->output_room > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)bytes->output_room;
+        stream->next_in = bytes->input;
+        stream->available_in = slice;
+        stream->next_out = bytes->output;
+        stream->available_out = room;
+        int status = zlib.deflate(stream, is_last && slice == bytes->input_count ? zlib_finish : zlib_no_flush);
+        unsigned int taken = slice - stream->available_in, given = room - stream->available_out;
+        bytes->input += taken;
+        bytes->input_count -= taken;
+        bytes->output += given;
+        bytes->output_room -= given;
+        if (status == zlib_stream_end) return CSL_ENCODING_FINISHED;
+        if (status != zlib_ok && status != zlib_buffer_error) return CSL_ENCODING_FAILED;
+        if (bytes->output_room == 0) return CSL_ENCODING_OUTPUT_FULL;
+        if (bytes->input_count == 0 && !is_last) return CSL_ENCODING_NEEDS_INPUT;
+        // Only a slice was consumed; without progress the loop wouldn't end.
+        if (taken == 0 && given == 0) return CSL_ENCODING_FAILED;
+    }
+}
+
 // Decompression
 
 struct csl_inflater {

@@ -19,6 +19,8 @@ struct zstd_output {
 };
 
 enum { zstd_window_log_parameter = 100, zstd_window_too_large = 16, zstd_no_memory = 64 };
+enum { zstd_level_of_encoder = 100, zstd_window_log_of_encoder = 101, zstd_checksum_of_encoder = 201 };
+enum { zstd_continue = 0, zstd_end = 2 };
 
 static struct {
     csl_zstd_decoder *(*create)(void);
@@ -28,6 +30,11 @@ static struct {
     unsigned int (*is_error)(size_t);
     int (*error_code)(size_t);
     bool available;
+    csl_zstd_encoder *(*create_encoder)(void);
+    size_t (*destroy_encoder)(csl_zstd_encoder *);
+    size_t (*set_encoder_parameter)(csl_zstd_encoder *, int, int);
+    size_t (*encode)(csl_zstd_encoder *, struct zstd_output *, struct zstd_input *, int);
+    bool encodes;
 } zstd;
 
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
@@ -46,6 +53,10 @@ static void open_library(void) {
         && csl_library_find(library, "ZSTD_DCtx_setParameter", &zstd.set_parameter)
         && csl_library_find(library, "ZSTD_decompressStream", &zstd.step) && csl_library_find(library, "ZSTD_isError", &zstd.is_error)
         && csl_library_find(library, "ZSTD_getErrorCode", &zstd.error_code);
+    zstd.encodes = csl_library_find(library, "ZSTD_createCCtx", &zstd.create_encoder)
+        && csl_library_find(library, "ZSTD_freeCCtx", &zstd.destroy_encoder)
+        && csl_library_find(library, "ZSTD_CCtx_setParameter", &zstd.set_encoder_parameter)
+        && csl_library_find(library, "ZSTD_compressStream2", &zstd.encode) && csl_library_find(library, "ZSTD_isError", &zstd.is_error);
 }
 
 bool csl_zstd_is_available(void) {
@@ -88,4 +99,46 @@ enum csl_decoding csl_zstd_decoder_step(csl_zstd_decoder *decoder, csl_decoding_
     }
     if (result == 0) return CSL_DECODING_FINISHED;
     return bytes->output_room == 0 ? CSL_DECODING_OUTPUT_FULL : CSL_DECODING_NEEDS_INPUT;
+}
+
+// Compression
+
+bool csl_zstd_encoder_is_available(void) {
+    pthread_once(&opened, open_library);
+    return zstd.encodes;
+}
+
+csl_zstd_encoder *csl_zstd_encoder_new(int level, int window_log) {
+    if (!csl_zstd_encoder_is_available() || level < 1 || level > 19) return NULL;
+    csl_zstd_encoder *encoder = zstd.create_encoder();
+    if (!encoder) return NULL;
+    if (zstd.is_error(zstd.set_encoder_parameter(encoder, zstd_level_of_encoder, level))
+        || zstd.is_error(zstd.set_encoder_parameter(encoder, zstd_window_log_of_encoder, window_log))
+        || zstd.is_error(zstd.set_encoder_parameter(encoder, zstd_checksum_of_encoder, 1))) {
+        zstd.destroy_encoder(encoder);
+        return NULL;
+    }
+    return encoder;
+}
+
+void csl_zstd_encoder_free(csl_zstd_encoder *encoder) {
+    if (encoder) zstd.destroy_encoder(encoder);
+}
+
+enum csl_encoding csl_zstd_encoder_step(csl_zstd_encoder *encoder, csl_decoding_bytes *bytes, bool is_last) {
+    for (;;) {
+        struct zstd_input input = {bytes->input, bytes->input_count, 0};
+        struct zstd_output output = {bytes->output, bytes->output_room, 0};
+        size_t rest = zstd.encode(encoder, &output, &input, is_last ? zstd_end : zstd_continue);
+        bytes->input += input.position;
+        bytes->input_count -= input.position;
+        bytes->output += output.position;
+        bytes->output_room -= output.position;
+        if (zstd.is_error(rest)) return CSL_ENCODING_FAILED;
+        if (is_last && rest == 0 && bytes->input_count == 0) return CSL_ENCODING_FINISHED;
+        if (bytes->output_room == 0) return CSL_ENCODING_OUTPUT_FULL;
+        if (bytes->input_count == 0 && !is_last) return CSL_ENCODING_NEEDS_INPUT;
+        // Without progress the loop wouldn't end.
+        if (input.position == 0 && output.position == 0) return CSL_ENCODING_FAILED;
+    }
 }

@@ -12,6 +12,13 @@
 SAME(zstd_window_log_parameter, ZSTD_d_windowLogMax);
 SAME(zstd_window_too_large, ZSTD_error_frameParameter_windowTooLarge);
 SAME(zstd_no_memory, ZSTD_error_memory_allocation);
+SAME(zstd_level_of_encoder, ZSTD_c_compressionLevel);
+SAME(zstd_window_log_of_encoder, ZSTD_c_windowLog);
+SAME(zstd_checksum_of_encoder, ZSTD_c_checksumFlag);
+SAME(zstd_continue, ZSTD_e_continue);
+SAME(zstd_end, ZSTD_e_end);
+SAME(sizeof(int), sizeof(ZSTD_cParameter));
+SAME(sizeof(int), sizeof(ZSTD_EndDirective));
 SAME(sizeof(int), sizeof(ZSTD_dParameter));
 SAME(sizeof(int), sizeof(ZSTD_ErrorCode));
 
@@ -31,3 +38,7 @@ size_t (*check_set_parameter)(ZSTD_DStream *, ZSTD_dParameter, int) = ZSTD_DCtx_
 size_t (*check_step)(ZSTD_DStream *, ZSTD_outBuffer *, ZSTD_inBuffer *) = ZSTD_decompressStream;
 unsigned int (*check_is_error)(size_t) = ZSTD_isError;
 ZSTD_ErrorCode (*check_error_code)(size_t) = ZSTD_getErrorCode;
+ZSTD_CCtx *(*check_create_encoder)(void) = ZSTD_createCCtx;
+size_t (*check_destroy_encoder)(ZSTD_CCtx *) = ZSTD_freeCCtx;
+size_t (*check_set_encoder_parameter)(ZSTD_CCtx *, ZSTD_cParameter, int) = ZSTD_CCtx_setParameter;
+size_t (*check_encode)(ZSTD_CCtx *, ZSTD_outBuffer *, ZSTD_inBuffer *, ZSTD_EndDirective) = ZSTD_compressStream2;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "DecodingStep.h"
+#include "EncodingStep.h"
 
 /// The result of a compression.
 enum csl_zlib_result {
@@ -55,5 +56,18 @@ bool csl_inflater_is_raw(const csl_inflater *inflater);
 
 /// Decompresses as far as input and room allow. After an error or the end, the decoder must be reset before the next call.
 enum csl_decoding csl_inflater_step(csl_inflater *inflater, csl_decoding_bytes *bytes);
+
+/// A stream that is being compressed.
+typedef struct csl_deflater csl_deflater;
+
+/// An encoder for one stream, gzip (without a name or a time) or zlib, so that equal input gives equal output; NULL if the library is
+/// missing, memory is exhausted, or the level isn't one of 1 (fast) to 9 (small).
+csl_deflater *csl_deflater_new(enum csl_inflater_kind kind, int level);
+void csl_deflater_free(csl_deflater *deflater);
+
+/// Compresses as far as input and room allow.
+///
+/// - is_last: whether the input ends with these bytes. Then it must be called with the rest of them until the stream has ended.
+enum csl_encoding csl_deflater_step(csl_deflater *deflater, csl_decoding_bytes *bytes, bool is_last);
 
 #endif

@@ -1,9 +1,10 @@
 import CSystemLibraries
 
-/// A coding of a body that can be decoded (RFC 9110 §8.4.1), using a system library that is loaded at run time.
+/// A coding of a body (RFC 9110 §8.4.1), using a system library that is loaded at run time.
 ///
-/// Public only for the fuzzer, which is a separate package.
-@_spi(Fuzzing) public enum ContentCoding: Sendable, Hashable, CaseIterable {
+/// Bodies of responses are decoded in every available coding, without any setting. An endpoint can state the coding of its requests'
+/// bodies.
+public enum ContentCoding: Sendable, Hashable, CaseIterable {
     /// One or several gzip members (RFC 1952).
     case gzip
     /// A deflate stream in zlib format (RFC 1950), or raw (RFC 1951), which some servers send.
@@ -37,7 +38,16 @@ import CSystemLibraries
         }
     }
 
-    /// Whether the library is available.
+    /// Whether the library that encodes is available. Some systems only have the one that decodes.
+    public var canEncode: Bool {
+        switch self {
+        case .gzip, .deflate: csl_zlib_is_available()
+        case .brotli: csl_brotli_encoder_is_available()
+        case .zstd: csl_zstd_encoder_is_available()
+        }
+    }
+
+    /// Whether the library that decodes is available.
     public var isAvailable: Bool {
         switch self {
         case .gzip, .deflate: csl_inflater_is_available()

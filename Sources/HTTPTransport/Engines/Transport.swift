@@ -98,12 +98,17 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
     /// A GET can have a body: ``EndpointDescriptor/allowingBody()``.
     public static let bodiesWithGET = Self(rawValue: 1 << 14)
 
+    /// The body of a request with `Expect: 100-continue` waits for the server's consent, for a second at most: see
+    /// ``HTTPFields/Name/expect``. A final response before it is delivered without sending the body.
+    public static let expectations = Self(rawValue: 1 << 15)
+
     private static let names: [(Self, String)] = [
         (.backPressure, "back-pressure"), (.streamingUploads, "streaming uploads"), (.pinning, "pinning"),
         (.clientCertificates, "client certificates"), (.ownCertificateAuthorities, "own certificate authorities"), (.http2, "HTTP/2"),
         (.trailers, "trailers"), (.ipv6Literals, "IPv6 literals"), (.proxyAuthentication, "proxy authentication"),
         (.connectDeadlines, "connect deadlines"), (.minimumTLSVersion, "a minimum version of TLS"), (.metrics, "metrics"),
         (.informationalResponses, "informational responses"), (.bodiesWithGET, "bodies with GET"),
+        (.expectations, "waiting for 100 Continue"),
         (.clientCertificatesInPEM, "client certificates in PEM (\"openssl pkcs12 -export -legacy\" makes PKCS#12 of them)"),
     ]
 

@@ -69,6 +69,8 @@ extension HTTPFields.Name {
     public static let authorization = Self("Authorization")
     /// `Authentication-Info` (RFC 9110 §11.6.3).
     public static let authenticationInfo = Self("Authentication-Info")
+    /// `Content-Digest` (RFC 9530 §2).
+    public static let contentDigest = Self("Content-Digest")
     /// `Content-Encoding` (RFC 9110 §8.4).
     public static let contentEncoding = Self("Content-Encoding")
     /// `Content-Length` (RFC 9110 §8.6).
@@ -93,6 +95,8 @@ extension HTTPFields.Name {
     public static let proxyAuthorization = Self("Proxy-Authorization")
     /// `Range` (RFC 9110 §14.2).
     public static let range = Self("Range")
+    /// `Repr-Digest` (RFC 9530 §3).
+    public static let reprDigest = Self("Repr-Digest")
     /// `Retry-After` (RFC 9110 §10.2.3).
     public static let retryAfter = Self("Retry-After")
     /// `Set-Cookie` (RFC 6265 §4.1).

@@ -84,6 +84,17 @@ public struct RequestBody: Sendable {
         self.contentType = contentType
     }
 
+    /// Creates a body from the elements of an asynchronous sequence. It can be sent once.
+    ///
+    /// - Parameter length: the number of bytes, if known, as in ``init(length:isReplayable:contentType:open:)``.
+    public init<Chunks: AsyncSequence & Sendable>(chunks: Chunks, length: Int64? = nil, contentType: String? = nil)
+    where Chunks.Element == Data {
+        self.init(length: length, contentType: contentType) {
+            let reader = SequenceReader(chunks)
+            return AsyncThrowingStream { try await reader.next() }
+        }
+    }
+
     /// The bytes, if all of them are in memory.
     public var data: Data? {
         guard case .segments(let segments) = source else { return nil }
@@ -265,6 +276,21 @@ package final class PieceReader: @unchecked Sendable {
 
     /// The next piece, `nil` at the end.
     package func next() async throws -> Data? {
+        try await iterator.next()
+    }
+}
+
+/// Reads a sequence for a closure that any task may call.
+///
+/// `@unchecked Sendable`: only one task at a time uses the iterator, because a body has one reader, which waits for each piece.
+private final class SequenceReader<Chunks: AsyncSequence>: @unchecked Sendable where Chunks.Element == Data {
+    private var iterator: Chunks.AsyncIterator
+
+    init(_ chunks: Chunks) {
+        iterator = chunks.makeAsyncIterator()
+    }
+
+    func next() async throws -> Data? {
         try await iterator.next()
     }
 }

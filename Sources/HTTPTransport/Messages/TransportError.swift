@@ -1,5 +1,11 @@
 import Foundation
 
+/// The underlying error of a ``TransportError`` that replaces a 417 whose body the engine has discarded: the request can be repeated
+/// without its `Expect` (RFC 9110 §15.5.18).
+package struct ExpectationFailed: Error {
+    package init() {}
+}
+
 /// An error below HTTP, the same on every engine.
 public struct TransportError: DescribedError, Sendable {
     /// The kind of failure, an open set.

@@ -2,15 +2,15 @@
 import Foundation
 #endif
 
-/// The number of calls of one or several clients that haven't ended, as an asynchronous sequence: for a network indicator.
+/// The number of unfinished calls of one or more clients, as an asynchronous sequence: for a network indicator.
 ///
 ///     for await count in CallActivity(of: shop, images) {
 ///         indicator.isHidden = count == 0
 ///     }
 ///
-/// The first element is the present number. A slow reader misses numbers in between, but always gets the latest. A zero is held back for a
-/// quarter of a second and left out if another call begins in that time, so that an indicator doesn't flicker between calls. Calls that wait
-/// for their turn or to be repeated count; a call whose body is read as a stream ends with its body. The sequence ends when all of its
+/// The first element is the current number. A slow reader misses numbers in between, but always gets the latest. A zero is held back for a
+/// quarter of a second and left out if another call begins in that time, so that an indicator doesn't flicker between calls. Calls that
+/// wait for their turn or to be repeated count; a call whose body is read as a stream ends with its body. The sequence ends when all of its
 /// clients are released, and doesn't keep them alive. While nothing reads it, it costs nothing.
 public struct CallActivity: AsyncSequence, Sendable {
     /// A number of calls.
@@ -22,13 +22,13 @@ public struct CallActivity: AsyncSequence, Sendable {
     /// The time for which a zero is held back.
     static let delay = Duration.milliseconds(250)
 
-    /// Creates the sequence of clients, whose calls are counted together.
+    /// Creates a sequence that counts the calls of all these clients together.
     public init(of clients: WebServiceClient...) {
         calls = clients.map(\.runtime.calls)
         clock = clients.first?.runtime.clock ?? .current
     }
 
-    /// Returns an iterator. Changes count from here on.
+    /// Returns an iterator, which observes changes from now on.
     public func makeAsyncIterator() -> Iterator {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let numbers = calls.map { $0.addObserver { continuation.yield() } }
@@ -49,7 +49,7 @@ public struct CallActivity: AsyncSequence, Sendable {
         private var count: Int { calls.reduce(0) { $0 + $1.count } }
         private var started: UInt64 { calls.reduce(0) { $0 &+ $1.started } }
 
-        /// The next number; `nil` after the clients' end, and if the task is cancelled.
+        /// The next number; `nil` when all clients are released, or if the task is cancelled.
         public mutating func next() async -> Int? {
             while await signals.next() != nil {
                 if calls.allSatisfy(\.isReleased) { return nil }
@@ -78,23 +78,24 @@ public struct CallActivity: AsyncSequence, Sendable {
 }
 
 extension WebServiceClient {
-    /// The number of this client's calls that haven't ended, and each later one. See ``CallActivity``.
+    /// The number of this client's unfinished calls, and each later number. See ``CallActivity``.
     public var activity: CallActivity { CallActivity(of: self) }
 }
 
-/// Asks the system to let the app run in the background while a client has calls, so that they can end.
+/// Asks the system to let the app run in the background while a client has calls, so that they can finish.
 ///
 ///     $0.backgroundTime = .system
 ///
-/// A client asks once for all of its calls: when the first begins, and until none is left. The system grants some seconds, or refuses. When
-/// it withdraws the time, the calls aren't cancelled: they go on when the app does, or fail when their connections have ended.
+/// A client asks once for all of its calls: from the beginning of the first to the end of the last. The system grants some seconds, or
+/// refuses. When it withdraws the time, the calls aren't cancelled: they continue when the app resumes, or fail if their connections have
+/// ended.
 public struct BackgroundTime: Sendable {
     let begin: @Sendable (_ reason: String, _ expired: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
     /// Creates a hook, for instance with `UIApplication.beginBackgroundTask`, which grants an app more time than ``system``.
     ///
-    /// - Parameter begin: Asks for time, and returns a function that gives it back, which is called once. It may be called on any thread. It
-    ///   gets a reason, for logs, and a closure to call when the time is over or refused.
+    /// - Parameter begin: Asks for time, and returns a closure that gives it back. The client calls that closure once. `begin` may be
+    ///   called on any thread. It gets a reason for logs, and a closure to call when the time is over or refused.
     public init(_ begin: @escaping @Sendable (_ reason: String, _ expired: @escaping @Sendable () -> Void) -> @Sendable () -> Void) {
         self.begin = begin
     }
@@ -144,9 +145,9 @@ final class BackgroundKeeper: Sendable {
 
     deinit { state.withLock { $0.end }?() }
 
-    /// Takes the hook of a configuration.
+    /// Sets the hook from a configuration.
     ///
-    /// - Parameter number: The number of the change: of two concurrent changes, the later counts.
+    /// - Parameter number: The number of the change. Of two concurrent changes, the later one wins.
     func apply(_ hook: BackgroundTime?, _ diagnostics: Diagnostics, number: Int) {
         let (adds, removed) = state.withLock { state -> (Bool, Int?) in
             guard number > state.number else { return (false, nil) }
@@ -169,7 +170,7 @@ final class BackgroundKeeper: Sendable {
         if adds || removed != nil { update() }
     }
 
-    /// Begins or ends the time, as the number of calls requires. One thread at a time does so: signals may be concurrent.
+    /// Begins or ends the time, depending on the number of calls. Signals may be concurrent, so only one thread at a time does this.
     private func update() {
         guard
             state.withLock({ state in

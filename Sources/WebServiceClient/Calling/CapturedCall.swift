@@ -1,9 +1,9 @@
 import Foundation
 
-/// A bound call that a transfer makes several requests of: a closure of the program made it, and it wasn't sent.
+/// A bound call from which a transfer makes its requests. A closure of the program makes the call, which isn't sent itself.
 ///
 /// Each request passes through the whole chain, with the call's attributes and total deadline. The requests don't have the endpoint's
-/// identifier, because those of one transfer would replace each other.
+/// identifier, because requests with the same identifier would replace each other.
 struct CapturedCall: Sendable {
     let dispatcher: Dispatcher
     /// The bound request.
@@ -11,11 +11,11 @@ struct CapturedCall: Sendable {
     /// The attributes of endpoint and call.
     var attributes: EndpointAttributes
 
-    /// A response whose status the transfer judges, or that is a success.
+    /// A successful response, or one whose status the transfer judges.
     struct Answer: Sendable {
         let response: TransportResponse
         let reader: ResponseReader
-        /// The body, whose errors are those of the call.
+        /// The body. Its errors are reported as errors of the call.
         var body: ResponseBody { response.body.failing(as: reader.broken) }
     }
 
@@ -58,7 +58,7 @@ struct CapturedCall: Sendable {
         return captured.withLock { $0 }
     }
 
-    /// A bound call without a table entry.
+    /// Captures a call without a table entry.
     init(_ call: ServiceCall) throws {
         dispatcher = try call.dispatcher()
         bound = try call.bound(dispatcher)
@@ -106,7 +106,7 @@ struct CapturedCall: Sendable {
         }
     }
 
-    /// Waits between two requests. Meanwhile the call is listed, so that it can be cancelled.
+    /// Waits between two requests. The call is listed during the wait, so that it can be cancelled.
     func pause(_ duration: Duration) async throws {
         guard duration > .zero else { return try dispatcher.checkCancellation() }
         let record = record(bound, success: .success)

@@ -99,6 +99,8 @@ struct Chain {
         Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
         Stage("session", "Adds the items of the client's session to requests of the service.", Setup.session),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", all: Setup.hopInterceptors),
+        Stage(
+            "bodies", "Compresses the request's body, sends its digest and expects 100 Continue, if the endpoint says so.", Setup.bodies),
         Stage("cache", "Answers from the client's cache and fills it: once per hop.", keeping: Setup.cache),
         Stage(
             "coalescing", "Waits for the response of an identical request in flight, if the endpoint says so.", sharing: Setup.coalescing),
@@ -111,6 +113,7 @@ struct Chain {
         Stage("tracing", "Adds the task's trace and baggage, if the client has a tracing policy.", Setup.tracing),
         Stage("rate limit", "Delays requests by the rate limits of client, endpoint and service.", Setup.rateLimit),
         Stage("queue", "Gives each request its turn and a slot, until the response's body has ended.", Setup.queue),
+        Stage("digests", "Compares the response's body with its digest, if the endpoint says so.", Setup.digests),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
         Stage("cookies", "Adds the jar's cookies and keeps those of each response.", Setup.cookies),
@@ -176,6 +179,12 @@ extension Chain.Setup {
 
     fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.bounded(.hop) }
 
+    fileprivate static func bodies(_ setup: Self) -> BodySettings? {
+        guard setup.hasAttributes else { return nil }
+        let canExpect = setup.configuration.transport.capabilities.contains(.expectations)
+        return BodySettings(clock: setup.runtime.clock, canExpect: canExpect)
+    }
+
     fileprivate static func cache(_ setup: Self) -> Caching? {
         guard let cache = setup.configuration.cache else { return nil }
         var partitions = CachePartitions(boundary: setup.boundary)
@@ -233,6 +242,8 @@ extension Chain.Setup {
         let hasProvider = configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil
         return Queueing(queue: setup.runtime.queue, hasInnerCalls: hasProvider)
     }
+
+    fileprivate static func digests(_ setup: Self) -> DigestVerifying? { setup.hasAttributes ? DigestVerifying() : nil }
 
     fileprivate static func record(_ setup: Self) -> ExchangeRecord? { ExchangeRecord() }
 

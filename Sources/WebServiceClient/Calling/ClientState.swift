@@ -241,6 +241,7 @@ final class ClientState: Sendable {
         faults +=
             LimitCheck.faults(levels.settings, key: nil) + CacheCheck.faults(levels.settings, key: nil, method: nil)
             + PagingCheck.faults(levels.settings, key: nil)
+        faults += BodyCheck.faults(levels.settings, key: nil)
         faults += configuration.queue.faults.map { TableFault(kind: .badLimit, key: nil, problem: $0.problem, fix: $0.fix) }
         faults += TrustCheck.faults(levels.settings, key: nil) + DefaultsCheck.perMethodFaults(in: defaults)
         return faults

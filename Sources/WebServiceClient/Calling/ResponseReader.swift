@@ -114,6 +114,7 @@ struct ResponseReader: Sendable {
             case 412: " The request's condition (If-Match, If-None-Match) doesn't hold: the resource has another state."
             case 428: " The server requires a condition, such as If-Match with the entity tag of the resource."
             case 413: tooLong("The body is too large", put: "into it", otherwise: "send less, or in parts")
+            case 415: unsupported
             case 414: tooLong("The URL is too long", put: "into it", otherwise: "shorten the path or the query, or send it as a body")
             case 431: tooLong("The headers are too long", put: "into them", otherwise: "send fewer, or shorter ones")
             case 304: " It is a success only for a conditional GET or HEAD with an optional result."
@@ -132,6 +133,16 @@ struct ResponseReader: Sendable {
     /// The problem details in the body of a failure.
     private func problem(_ body: Data) -> ProblemDetails? {
         bodyReader.problem(response.status, body, contentType: response.headers[.contentType])
+    }
+
+    /// Blames the coding of the body, if it has one (RFC 9110 §15.5.16).
+    private var unsupported: String {
+        let headers = exchange.request.headers
+        guard let coding = headers[.contentEncoding] else {
+            return headers[.contentType].map { " The service doesn't take a body of the type \($0)." } ?? ""
+        }
+        let accepted = response.headers[.acceptEncoding].map { ", only \($0.isEmpty ? "uncoded ones" : $0)" } ?? ""
+        return " The service may not take bodies in the coding \(coding)\(accepted): remove .compressed(…), or use another coding."
     }
 
     /// Blames arguments if a declared endpoint has some. The author of a call without a declaration sees what it sends.

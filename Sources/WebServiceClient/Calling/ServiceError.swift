@@ -105,6 +105,8 @@ extension ServiceError {
         public static let encoding = Self(rawValue: "encoding")
         /// The request is invalid: its URL, its method, a header or the body's length.
         public static let request = Self(rawValue: "request")
+        /// The response's body hasn't the stated or expected digest, or can't be compared with it; the cause is ``DigestError``.
+        public static let digest = Self(rawValue: "digest")
         /// An interceptor ended the call; the cause is its error, which may be the ``ServiceError`` of a call that it made.
         public static let interceptor = Self(rawValue: "interceptor")
         /// A redirect can't or must not be followed; the cause is ``RedirectError``.
@@ -237,6 +239,7 @@ struct ErrorWrapper {
 
     private func classify(_ error: any Error, stage: ServiceError.Stage) -> (ServiceError.Kind, ServiceError.Stage) {
         switch error {
+        case is DigestError: (.digest, .body)
         case let error as TransportError: (error.isTimeout ? .timeout : .transport, stage == .body ? .body : .transport)
         case is RedirectError: (.redirect, .chain)
         case is CircuitOpen: (.circuitOpen, .chain)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A result that is read while the body arrives: ``EventStream`` and ``ElementStream``. The method's result type decides at run time that
-/// the call is streamed, so that it needs no overload of its own.
+/// A result that is read while the body arrives: ``EventStream`` and ``ElementStream``. The method's result type selects streaming at run
+/// time, so `call` needs no overload for it.
 protocol StreamedResult: Sendable {
     /// Sends a bound request, and returns its stream with the response.
     static func open(_ dispatcher: Dispatcher, _ bound: Dispatcher.BoundRequest) async throws -> ServiceResponse<Self>
@@ -17,7 +17,7 @@ extension Dispatcher {
             try await result.open(self, bound).map { $0 as? Value }
         }
         let response = try await open(result)
-        // Both names are of the same type.
+        // `Result` and `Value` are the same type.
         guard let value = response.value else { throw StreamError.readTwice }
         return response.map { _ in value }
     }
@@ -25,7 +25,7 @@ extension Dispatcher {
     /// Sends the request of a stream of values, and checks the type of its body.
     ///
     /// - Parameters:
-    ///   - wait: The time to wait before.
+    ///   - wait: The time to wait before sending.
     ///   - accepted: The media types that the call reads.
     /// - Returns: The response with its framing; no framing if it has no content.
     fileprivate func opened(
@@ -87,7 +87,7 @@ extension ElementStream: StreamedResult {
 extension EventStream: StreamedResult {
     static func open(_ dispatcher: Dispatcher, _ bound: Dispatcher.BoundRequest) async throws -> ServiceResponse<Self> {
         var bound = bound
-        // An event stream isn't stored, and its events aren't those of an earlier call.
+        // The cache must neither store an event stream nor answer with a stored one.
         if bound.request.headers[.cacheControl] == nil { bound.request.headers[.cacheControl] = "no-store" }
         let opened = try await dispatcher.opened(bound, accepting: StreamFraming.events.accepted, isEvents: true)
         let (reader, endpoint, url) = (opened.reader, dispatcher.endpoint, opened.response.url)
@@ -107,7 +107,7 @@ extension EventStream: StreamedResult {
     }
 }
 
-// Connects event streams again.
+// Reconnects event streams.
 extension Dispatcher {
     fileprivate func reconnection(of bound: BoundRequest, _ policy: ReconnectionPolicy) -> EventReconnection {
         // The stream may be read outside the closure that gave the call its attributes.
@@ -125,7 +125,7 @@ extension Dispatcher {
         var bound = bound
         guard bound.request.body?.isReplayable != false else {
             throw StreamError(
-                .reconnection, "The stream can't be connected again, because the call's body can't be sent again: make it replayable.")
+                .reconnection, "The stream can't be reconnected, because the call's body can't be sent again: make it replayable.")
         }
         if !lastID.isEmpty {
             if let fault = URLEncoding.headerFault(in: lastID) {
@@ -145,12 +145,12 @@ extension Dispatcher {
             opened.body.cancel()
             throw opened.reader.failure(
                 ofStream: StreamError(
-                    .reconnection, "The service answers the reconnection with status \(opened.response.status), and 200 is expected."))
+                    .reconnection, "The service responded to the reconnection with status \(opened.response.status), but 200 is expected."))
         }
         return .opened(opened.body, failure: opened.reader.failure(ofStream:))
     }
 
-    /// Whether an error is one of the connection, so that another one may succeed.
+    /// Whether an error comes from the connection, so that another connection may succeed.
     private static func isOfConnection(_ error: any Error) -> Bool {
         guard let error = error as? ServiceError else { return false }
         return error.kind == .transport || error.kind == .timeout || error.kind == .circuitOpen
@@ -158,7 +158,7 @@ extension Dispatcher {
 }
 
 extension BodyDecoder {
-    /// Reads the elements of an array: with the settings of the endpoint's serializer if it reads JSON.
+    /// The reader of an array's elements, with the settings of the endpoint's serializer if that reads JSON.
     fileprivate func arrayReader(_ contentType: String?) -> JSONReader {
         let chosen: (any SerializationDelegate)? =
             switch parsing {

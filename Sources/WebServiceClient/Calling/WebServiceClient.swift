@@ -348,6 +348,7 @@ extension WebServiceClient {
             + StreamCheck.faults(defaults.settings, key: nil)
             + LimitCheck.faults(defaults.settings, key: nil) + CacheCheck.faults(defaults.settings, key: nil, method: nil)
             + PagingCheck.faults(defaults.settings, key: nil)
+            + BodyCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.
@@ -413,8 +414,8 @@ extension ClientState {
             configuration.diagnostics.report(
                 .init(
                     .warning,
-                    "All environments of \(clientName) have one authentication provider, so each gets its credentials: set the provider of "
-                        + "each environment in ServiceEnvironment.configure."))
+                    "The current environment of \(clientName) uses the client's own authentication provider, so each environment without a "
+                        + "provider gets its credentials: set the provider of each environment in ServiceEnvironment.configure."))
         }
         if let note = DefaultTransport.note(to: clientName, over: configuration.transport) { configuration.diagnostics.report(note) }
         guard !faults.isEmpty else { return }

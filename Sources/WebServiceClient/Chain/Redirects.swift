@@ -55,7 +55,7 @@ struct Redirects: Interceptor {
     /// Fields that describe the body and are removed with it.
     private static let bodyFields: [HTTPFields.Name] = [
         .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Transfer-Encoding", "Digest",
-        "Content-MD5",
+        "Content-MD5", .contentDigest, .reprDigest, .expect,
     ]
 
     private static func mark(of request: ServiceRequest) -> String {

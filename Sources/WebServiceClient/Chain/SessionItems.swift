@@ -2,20 +2,20 @@ import Foundation
 
 /// The headers and query items of a client's session, prepared for its calls.
 ///
-/// The headers of a call's first request are bound with those of client and class, by their precedence. The query items are added inside
-/// redirects, because only there is it certain that a request goes to the service.
+/// The headers of a call's first request are bound with those of client and class, by precedence. The query items are added inside
+/// redirects, because whether a request goes to the service is known only there.
 struct SessionItems: Sendable {
     var headers: HTTPFields = [:]
     /// The query items: the name, and the encoded pair.
     var query: [(name: String, pair: String)] = []
-    /// The values that texts mask.
+    /// The values that descriptions mask.
     var secretTexts: [String] = []
     /// A digest of what distinguishes the session's responses from those of other sessions; empty if nothing does.
     var identity = ""
 
     var isEmpty: Bool { headers.isEmpty && query.isEmpty }
 
-    /// Returns the request with the query items that its URL doesn't have.
+    /// Returns the request with the query items whose names its URL doesn't have.
     func addingQuery(to request: ServiceRequest) -> ServiceRequest {
         guard !query.isEmpty else { return request }
         let url = request.url.absoluteString
@@ -36,7 +36,7 @@ struct SessionItems: Sendable {
         return request
     }
 
-    /// Returns the request of a redirect with the headers that it doesn't have, as after a redirect that left the service for a while.
+    /// Returns the request of a redirect with the headers that it lacks, for example because an earlier redirect left the service.
     func addingHeaders(to request: ServiceRequest) -> ServiceRequest {
         var request = request
         for field in headers where !request.headers.contains(field.name) { request.headers.append(field.name, field.value) }
@@ -44,7 +44,7 @@ struct SessionItems: Sendable {
     }
 }
 
-/// The service that a client calls: what its state belongs to.
+/// The service that a client calls, and that its state belongs to.
 struct ServicePlace: Hashable, Sendable, CustomStringConvertible {
     /// The name of the environment; `nil` without environments.
     var environment: String?
@@ -65,7 +65,7 @@ struct SessionStage: Interceptor {
         guard boundary.isService(request.origin, context) else { return try await next(request, context) }
         let prepared = items.addingQuery(to: context.hop > 0 ? items.addingHeaders(to: request) : request)
         guard prepared.url != request.url else { return try await next(prepared, context) }
-        // As with credentials in a URL: what follows the response, such as a relative link, begins without them.
+        // As with credentials in a URL, relative links in the response are resolved against the URL without the secrets.
         var context = context
         if context.shownURL == nil, !items.secretTexts.isEmpty { context.shownURL = request.url }
         return try await next(prepared, context)

@@ -218,6 +218,12 @@ extension EndpointCompiler {
         }
     }
 
+    /// Whether a request can have a body: one that an argument or, without an argument, a preparer gives it.
+    private var mayHaveBody: Bool {
+        if case .none = descriptor.body { return false }
+        return plan.body != nil || descriptor.method.usuallyHasBody || descriptor.allowsBody
+    }
+
     mutating func checkSettings() {
         if let statuses = descriptor.settings.statuses, statuses.isEmpty {
             add(.badStatuses, "no status counts as success", "give .accepting(…) at least one status")
@@ -226,6 +232,7 @@ extension EndpointCompiler {
         faults += ResilienceCheck.faults(descriptor.settings, key: key, method: descriptor.method)
         faults += StreamCheck.faults(descriptor.settings, key: key)
         faults += LimitCheck.faults(descriptor.settings, key: key)
+        faults += BodyCheck.faults(descriptor.settings, key: key, mayHaveBody: mayHaveBody)
         faults += CacheCheck.faults(descriptor.settings, key: key, method: descriptor.method)
         faults += PagingCheck.faults(descriptor.settings, key: key)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
@@ -409,11 +416,18 @@ enum CapabilityCheck {
     /// Returns the faults of one endpoint's settings, or of the common settings.
     static func faults(_ settings: EndpointSettings, key: String?, capabilities: TransportCapabilities) -> [TableFault] {
         let owner = TableFault.owner(key)
+        let expecting =
+            settings.attributes.isEmpty || settings.attributes[ContinueExpectation.self]?.above == nil
+            ? [] : TransportCapabilities.expectations
         let (trusted, timed) = (settings.trust?.requiredCapabilities ?? [], settings.timeouts?.requiredCapabilities ?? [])
         return [
             fault(
                 key, missing: settings.capabilities.subtracting(capabilities), "the transport lacks required capabilities",
                 fix: "use another transport, or remove .requiring(…) or .allowingBody()"),
+            fault(
+                key, missing: expecting.subtracting(capabilities),
+                "Expect: 100-continue\(owner) needs a capability that the transport lacks",
+                fix: "use a transport that has it, such as CurlTransport, or remove .expectingContinue(…)"),
             fault(
                 key, missing: trusted.subtracting(capabilities), "the trust policy\(owner) needs capabilities that the transport lacks",
                 fix: "use a transport that has them, such as CurlTransport with a recent libcurl, or change the policy"),

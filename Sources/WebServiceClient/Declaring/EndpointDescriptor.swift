@@ -257,7 +257,48 @@ extension EndpointDescriptor {
         with { $0.ignored.formUnion(labels) }
     }
 
+    /// Compresses the request's body: see ``BodyCompression``. For services that document the coding.
+    ///
+    /// - Parameter bytes: The largest number of bytes that isn't compressed.
+    public func compressed(_ coding: ContentCoding, above bytes: Int = 1_024) -> EndpointDescriptor {
+        attribute(BodyCompression(coding, above: bytes))
+    }
+
+    /// Lets the server refuse the request before its body is sent, with `Expect: 100-continue`: see ``ContinueExpectation``.
+    ///
+    /// - Parameter bytes: The largest number of bytes that is sent without waiting.
+    public func expectingContinue(above bytes: Int64 = 1 << 20) -> EndpointDescriptor {
+        attribute(ContinueExpectation(above: bytes))
+    }
+
+    /// Sends the digest of the request's body (RFC 9530): see ``SentDigest``.
+    public func sendingDigest(
+        _ algorithms: ContentDigest.Algorithm..., in field: ContentDigest.Field = .content
+    ) -> EndpointDescriptor {
+        attribute(SentDigest(algorithms.isEmpty ? [.sha256] : algorithms, in: field))
+    }
+
     // MARK: Response
+
+    /// Compares the response's body with the digests in its fields (RFC 9530): see ``DigestVerification``.
+    ///
+    /// - Parameter wanted: The algorithms to ask for with `Want-Content-Digest`, the preferred one first.
+    public func verifyingDigests(
+        _ requirement: DigestVerification.Requirement = .ifPresent, wanting wanted: [ContentDigest.Algorithm] = []
+    ) -> EndpointDescriptor {
+        attribute(DigestVerification(requirement, wanting: wanted))
+    }
+
+    /// Compares the response's body with a known SHA-256, in hexadecimal digits or base64: see ``ExpectedDigest``. For a digest that
+    /// differs per call, use `client.with(.expectedDigest(sha256: …))`.
+    public func expectingDigest(sha256 text: String) -> EndpointDescriptor {
+        attribute(ExpectedDigest(.sha256, text: text))
+    }
+
+    /// Compares the response's body with a known SHA-512, in hexadecimal digits or base64.
+    public func expectingDigest(sha512 text: String) -> EndpointDescriptor {
+        attribute(ExpectedDigest(.sha512, text: text))
+    }
 
     /// Sets the statuses that count as success, overriding the statuses of the class and the client.
     public func accepting(_ statuses: StatusSet) -> EndpointDescriptor {

@@ -81,7 +81,8 @@ struct EndpointSettings: Sendable {
 
     /// The capabilities of the transport that these settings require.
     var requiredCapabilities: TransportCapabilities {
-        capabilities.union(trust?.requiredCapabilities ?? []).union(timeouts?.requiredCapabilities ?? [])
+        let expecting = attributes.isEmpty || attributes[ContinueExpectation.self]?.above == nil ? [] : TransportCapabilities.expectations
+        return capabilities.union(trust?.requiredCapabilities ?? []).union(timeouts?.requiredCapabilities ?? []).union(expecting)
     }
 
     /// Returns the wire names in a dotted root such as `a.b`.

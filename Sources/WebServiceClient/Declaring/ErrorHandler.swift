@@ -16,7 +16,7 @@ public protocol ErrorHandler: Sendable {
 
 /// The decision of an ``ErrorHandler``.
 public enum ErrorVerdict: Sendable {
-    /// Success, regardless of the status; an exchange without a response counts as one without a body.
+    /// Success, regardless of the status; an exchange that failed counts as a response without a body.
     case accept
     /// Failure: the call throws a ``ServiceError`` with this error as its cause.
     case fail(any Error)
@@ -28,7 +28,7 @@ public enum ErrorVerdict: Sendable {
 public struct CallOutcome: Sendable {
     /// The result of an exchange.
     public enum Result: Sendable {
-        /// A response, read up to the client's bound.
+        /// A response, whose body is read up to the body limit.
         case response(HandledResponse)
         /// The error that prevented a response.
         case failure(any Error)
@@ -49,7 +49,7 @@ public struct CallOutcome: Sendable {
         self.isSuccess = isSuccess
     }
 
-    /// The request, without secrets. It is masked each time, since most handlers need it for failures only.
+    /// The request, without secrets. It is masked on each access, because most handlers need it only for failures.
     public var request: RequestSummary { RequestSummary(sent) }
 }
 
@@ -122,7 +122,7 @@ public struct DecodedErrorBody<Body: Sendable>: DescribedError {
     }
 
     /// The server's message and the status. The message is the body's description if it has one, else the text of a property such as
-    /// `message`; without one, the description has the name of the body's type.
+    /// `message`, else the name of the body's type.
     public var description: String {
         VisibleText.of("\(ErrorBodyText.of(body) ?? "\(Body.self)") (status \(status))")
     }

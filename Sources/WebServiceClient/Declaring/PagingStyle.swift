@@ -3,7 +3,7 @@
 ///     "issues(owner:name:)": .get("/repos/%%owner%%/%%name%%/issues").paged(by: .linkHeader),
 ///     "customers()": .get("/customers").decoding(at: "data").paged(by: .lastID(query: "starting_after", more: "has_more")),
 ///
-/// Paths are wire names separated by dots, from the top of the payload, whatever root the endpoint decodes.
+/// Paths are wire names separated by dots. They begin at the top of the payload, not at the root that the endpoint decodes.
 public struct PagingStyle: EndpointAttribute, Hashable, Codable {
     enum Kind: Hashable, Codable, Sendable {
         case linkHeader(relation: String)
@@ -21,7 +21,7 @@ public struct PagingStyle: EndpointAttribute, Hashable, Codable {
     }
 
     let kind: Kind
-    /// The path of a Boolean value that tells whether there is another page.
+    /// The path of a Boolean value that is true if there is another page.
     var more: String?
     /// The path of the number of all items.
     var total: String?
@@ -45,8 +45,7 @@ public struct PagingStyle: EndpointAttribute, Hashable, Codable {
         return style
     }
 
-    /// The `Link` field of each response has a link with the relation `next` to the next page (RFC 8288), as GitHub, GitLab and Shopify
-    /// write it.
+    /// The `Link` field of each response has a link with the relation `next` to the next page (RFC 8288), as at GitHub, GitLab and Shopify.
     public static let linkHeader = linkHeader(relation: "next")
 
     /// The `Link` field of each response has a link with a relation to the next page.
@@ -66,7 +65,7 @@ public struct PagingStyle: EndpointAttribute, Hashable, Codable {
         style(.cursor(path: path, query: query, body: nil)) { ($0.more, $0.emptyEnds) = (more, emptyEnds) }
     }
 
-    /// The payload has a cursor, which the next request sends as a member of its body, a JSON object without this member.
+    /// The payload has a cursor, which the next request sends as an additional member of its body, a JSON object.
     ///
     /// - Parameters:
     ///   - path: The path of the cursor.
@@ -98,7 +97,7 @@ public struct PagingStyle: EndpointAttribute, Hashable, Codable {
     /// The next request sends the number of items before its page. The last page is an empty one, one with fewer items than `limit`, or the
     /// one that reaches the total.
     ///
-    /// If items are added or removed meanwhile, others may be repeated or missing: prefer a cursor where the service has one.
+    /// If items are added or removed between two requests, others may be repeated or missing: prefer a cursor where the service has one.
     ///
     /// - Parameters:
     ///   - query: The query item of the offset.
@@ -145,8 +144,8 @@ public struct PagingStyle: EndpointAttribute, Hashable, Codable {
         return copy
     }
 
-    /// Limits what a sequence returns; more is an error, so that nothing is missing unnoticed. Use `prefix(_:)` of the sequence to read only
-    /// the first items.
+    /// Limits the length of a sequence. Exceeding the limit is an error, so that a truncated list isn't taken for the whole. Use
+    /// `prefix(_:)` of the sequence to read only the first items.
     ///
     /// - Parameters:
     ///   - pages: The maximum number of pages; `nil` for no limit.
@@ -215,7 +214,7 @@ extension PagingStyle {
         return own + [more, total, lastPage, items, size?.query]
     }
 
-    /// The faults of the style, without those of its place.
+    /// The faults of the style itself, independent of its endpoint.
     fileprivate var faults: [(problem: String, fix: String)] {
         var faults: [(String, String)] = []
         if names.contains("") { faults.append(("has an empty name", "give each query item, path and relation a name")) }
@@ -247,7 +246,7 @@ enum PagingCheck {
 
 extension EndpointDescriptor {
     /// States how the endpoint's list is split into pages. A method that returns ``Pages`` or ``Items`` then reads all of them, and so does
-    /// ``ServiceClient/items(of:)``; other results are those of the first page.
+    /// ``ServiceClient/items(of:)``; other result types get only the first page.
     ///
     ///     "issues(owner:name:)": .get("/repos/%%owner%%/%%name%%/issues").paged(by: .linkHeader.prefetching()),
     ///

@@ -16,6 +16,11 @@ enum ResilienceCheck {
                 faults.append(TableFault(kind: .badPolicy, key: key, problem: problem, fix: "remove .hedged(…), or use a safe method"))
             }
         }
+        if settings.attributes[Coalescing.self]?.isEnabled == true, let method, method != .get, method != .head {
+            let problem = "calls with \(method) don't share exchanges"
+            faults.append(
+                TableFault(kind: .badPolicy, key: key, problem: problem, fix: "remove .coalesced(): only GET and HEAD share them"))
+        }
         return faults
     }
 

@@ -18,20 +18,22 @@ public struct FailingEvents: EndpointAttribute, Hashable {
 }
 
 extension EndpointDescriptor {
-    /// Sets how the body is divided into the elements of an ``ElementStream``, for services whose `Content-Type` doesn't say it: JSON lines
-    /// that are sent as plain text, for example. ``StreamFraming/events`` does the same for an ``EventStream``.
+    /// Sets how the body is divided into the elements of an ``ElementStream``, for services whose `Content-Type` doesn't specify it: JSON
+    /// lines that are sent as plain text, for example. ``StreamFraming/events`` does the same for an ``EventStream``.
     public func framing(_ framing: StreamFraming) -> EndpointDescriptor {
         attribute(framing)
     }
 
-    /// Sets the data that ends an event stream. The event with it isn't delivered. A stream that ends without it is an error: it was cut.
+    /// Sets the data that ends an event stream. The event with this data isn't delivered. A stream that ends without it is an error,
+    /// because it was cut off.
     ///
     ///     "chat(request:)": .post("/chat/completions").endsStream(at: "[DONE]")
     public func endsStream(at data: String) -> EndpointDescriptor {
         attribute(StreamEnd.data(data))
     }
 
-    /// Sets the type of the event that ends an event stream. The event is delivered. A stream that ends without it is an error: it was cut.
+    /// Sets the type of the event that ends an event stream. This event is delivered. A stream that ends without it is an error, because it
+    /// was cut off.
     ///
     ///     "messages(request:)": .post("/messages").endsStream(atEvent: "message_stop").failsStream(atEvent: "error")
     public func endsStream(atEvent type: String) -> EndpointDescriptor {
@@ -45,7 +47,7 @@ extension EndpointDescriptor {
         attribute(FailingEvents(types: types))
     }
 
-    /// Connects an event stream again when its connection ends: see ``ReconnectionPolicy``.
+    /// Reconnects an event stream when its connection ends: see ``ReconnectionPolicy``.
     public func reconnecting(_ policy: ReconnectionPolicy = ReconnectionPolicy()) -> EndpointDescriptor {
         attribute(policy)
     }

@@ -30,8 +30,8 @@ private final class FollowedLink: CallTurn {
 }
 
 extension ServiceClient {
-    /// Sends the first call that a closure makes with this client to a link from one of the service's responses, with all settings of its
-    /// endpoint: headers, decoding, error handler and attributes. Only the URL is replaced, including the query.
+    /// Sends the first call that a closure makes with this client to a link from one of the service's responses. The call keeps all
+    /// settings of its endpoint: headers, decoding, error handler and attributes. The link replaces only the URL, including the query.
     ///
     ///     let page = try await github.request(link: next) { try await $0.issues(owner: "swiftlang", name: "swift") }
     ///

@@ -8,16 +8,16 @@
 ///
 /// See ``Pages`` for its errors. One page is in memory, or two if a page is fetched ahead.
 public struct Items<Element: Sendable>: AsyncSequence, Sendable {
-    /// The pages of the items, to store where to go on.
+    /// The pages of the items, whose references a program can store to continue later.
     public let pages: Pages<[Element]>
 
-    /// Returns the items from a stored reference on.
+    /// Returns the items from a stored reference onwards.
     public func starting(at reference: PageReference?) -> Items { Items(pages: pages.starting(at: reference)) }
 
-    /// Returns the same items, of which up to this many pages are fetched ahead: 0 or 1.
+    /// Returns the same items, and fetches up to this many pages ahead: 0 or 1.
     public func prefetching(_ pages: Int = 1) -> Items { Items(pages: self.pages.prefetching(pages)) }
 
-    /// Returns the same items with other limits than the endpoint's style. More is an error.
+    /// Returns the same items with limits that override those of the endpoint's style. Exceeding a limit is an error.
     ///
     /// - Parameters:
     ///   - pages: The maximum number of pages, at least 1; `nil` for no limit.
@@ -52,7 +52,7 @@ public struct Items<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Items: Decodable where Element: Decodable {
-    /// Throws: the endpoint isn't paged.
+    /// Throws an error, because the endpoint isn't paged.
     public init(from decoder: any Decoder) throws {
         pages = try Pages(from: decoder)
     }
@@ -63,7 +63,7 @@ extension Items: SeriesResult where Element: Decodable {
 }
 
 extension ServiceClient {
-    /// Returns the pages of a call whose endpoint is ``EndpointDescriptor/paged(by:)`` or gets a ``PagingStyle`` as an attribute. The
+    /// Returns the pages of a call whose endpoint declares ``EndpointDescriptor/paged(by:)`` or gets a ``PagingStyle`` as an attribute. The
     /// closure runs once for each page, and its first call with this client fetches that page.
     ///
     ///     for try await page in github.pages(of: { try await $0.issues(owner: "swiftlang", name: "swift") }) { show(page.value) }
@@ -73,7 +73,7 @@ extension ServiceClient {
         Pages(self) { try await call(self) }
     }
 
-    /// Returns the items of all pages of a call whose endpoint is ``EndpointDescriptor/paged(by:)`` or gets a ``PagingStyle`` as an
+    /// Returns the items of all pages of a call whose endpoint declares ``EndpointDescriptor/paged(by:)`` or gets a ``PagingStyle`` as an
     /// attribute. The closure runs once for each page, and its first call with this client fetches that page.
     ///
     ///     for try await issue in github.items(of: { try await $0.issues(owner: "swiftlang", name: "swift") }) { show(issue) }
@@ -85,19 +85,19 @@ extension ServiceClient {
 }
 
 extension ServiceCall {
-    /// States how the list is split into pages: see ``EndpointDescriptor/paged(by:)``.
+    /// Declares how the list is split into pages: see ``EndpointDescriptor/paged(by:)``.
     ///
     ///     let users = client.http.get("/users").paged(by: .linkHeader).items(User.self)
     public func paged(by style: PagingStyle) -> ServiceCall {
         describing { $0.paged(by: style) }
     }
 
-    /// Returns the pages of the call, which must be ``paged(by:)``. Each is fetched when it is requested.
+    /// Returns the pages of the call, which must declare ``paged(by:)``. Each page is fetched when it is requested.
     public func pages<Value: Decodable & Sendable>(_ type: Value.Type = Value.self) -> Pages<Value> {
         Pages(client) { try await value() }
     }
 
-    /// Returns the items of all pages of the call, which must be ``paged(by:)``.
+    /// Returns the items of all pages of the call, which must declare ``paged(by:)``.
     public func items<Element: Decodable & Sendable>(_ type: Element.Type = Element.self) -> Items<Element> {
         Items(pages: pages([Element].self))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a page begins, as data: a program can store it, and go on from there later, in another process too.
+/// The place where a page begins. A program can store it and continue from there later, even in another process.
 ///
 ///     for try await page in customers.pages {
 ///         try await save(page.value, next: page.next)
@@ -9,7 +9,7 @@ import Foundation
 ///     for try await customer in customers.starting(at: stored) { … }
 ///
 /// It belongs to an endpoint and its arguments, and contains no credentials. A reference to a URL is followed only on the service's origin,
-/// also if it was changed while it was stored. The reference of a service may be invalid after some time.
+/// even if it was changed while it was stored. Services may let references expire.
 public struct PageReference: Hashable, Sendable {
     enum Place: Hashable, Sendable {
         /// The URL of the page.
@@ -108,6 +108,6 @@ enum PageQuery {
         }
     }
 
-    /// The text without escapes; unchanged if an escape is invalid.
+    /// The text with escapes decoded; unchanged if an escape is invalid.
     private static func decoded(_ text: String) -> String { URLEncoding.decode(text) ?? text }
 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The request of one page, and what its response says about the next.
+/// The request of one page, and the next page according to its response.
 final class PageTurn: CallTurn {
-    /// What a page leads to.
+    /// The outcome of a page: the next page, or the reason why it can't be fetched.
     struct Outcome: Sendable {
         /// The next page; `nil` after the last one.
         var next: PageReference?
         /// Why the next page can't be fetched.
         var failure: ServiceError?
-        /// The number of the page's items, if it was needed.
+        /// The number of the page's items, if a limit or the style needs it.
         var count: Int?
         /// The hash of the page's content, for styles whose services may ignore the query item.
         var content: Int?
@@ -25,7 +25,7 @@ final class PageTurn: CallTurn {
     private struct State {
         var isTaken = false
         var style: PagingStyle?
-        /// The page's place, if the style counts.
+        /// The page's offset or number, for styles that count.
         var position = 0
         /// The number of items that the request asks for, if it is known.
         var size: Int?
@@ -39,14 +39,14 @@ final class PageTurn: CallTurn {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - reference: Where the page begins; `nil` for the endpoint's own page.
+    ///   - reference: The place where the page begins; `nil` for the endpoint's own request.
     ///   - countsItems: Whether the sequence limits the number of items.
     init(_ reference: PageReference?, countsItems: Bool) {
         self.reference = reference
         self.countsItems = countsItems
     }
 
-    /// What the page leads to; `nil` if no call took the turn and succeeded.
+    /// The outcome; `nil` if no call took the turn and succeeded.
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
     func take() -> Bool {
@@ -160,7 +160,7 @@ final class PageTurn: CallTurn {
         case .cursor(let path, _, _):
             if let more = style.more, try !payload.flag(at: more) { return nil }
             guard let cursor = try payload.text(at: path), !style.emptyEnds || !cursor.isEmpty else {
-                guard style.more == nil else { throw .payload(path: path, problem: "there is no cursor, but another page") }
+                guard style.more == nil else { throw .payload(path: path, problem: "there is another page, but no cursor") }
                 return nil
             }
             return PageReference(place: .cursor(cursor))
@@ -169,7 +169,7 @@ final class PageTurn: CallTurn {
             let count = try payload.count()
             outcome.count = count
             guard count > 0, style.more != nil || !payload.isShort(count) else {
-                guard style.more == nil else { throw .payload(path: style.items ?? "", problem: "there is no item, but another page") }
+                guard style.more == nil else { throw .payload(path: style.items ?? "", problem: "there is another page, but no item") }
                 return nil
             }
             return PageReference(place: .cursor(try payload.lastItem(of: count, at: path)))
@@ -200,7 +200,7 @@ final class PageTurn: CallTurn {
     }
 }
 
-/// The payload of a page, read by the endpoint's own decoder: any format with names and lists.
+/// The payload of a page, read by the endpoint's decoder, in any format with names and lists.
 private struct PagePayload {
     let body: Data
     let reader: ResponseReader
@@ -319,7 +319,7 @@ private struct PageCount: Decodable {
 
 /// Adds a cursor to the body of a request.
 enum CursorBody {
-    /// Returns the body with the cursor as an additional member. The rest of the text remains as it is, with the digits of its numbers.
+    /// Returns the body with the cursor as an additional member. The rest of the text is unchanged, including the digits of its numbers.
     static func adding(_ cursor: String, as name: String, to body: RequestBody?) throws(PagingError) -> RequestBody {
         let member = Data(quoted(name) + [UInt8(ascii: ":")] + quoted(cursor))
         guard let body else { return RequestBody(Data("{".utf8) + member + Data("}".utf8), contentType: "application/json") }

@@ -6,7 +6,8 @@ public struct Page<Value> {
     public var value: Value
     /// The number of the page in its sequence, from 1.
     public let number: Int
-    /// The next page; `nil` if this is the last one, or if the next one can't be fetched, which the sequence reports when that is requested.
+    /// The next page; `nil` if this is the last one, or if the next one can't be fetched. The sequence then throws the error when the next
+    /// page is requested.
     public let next: PageReference?
     /// The status code.
     public let status: Int
@@ -36,7 +37,7 @@ extension Page: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     }
 }
 
-/// The pages of a list, fetched by one call each when they are requested. Each call has the settings of the endpoint.
+/// The pages of a list. One call fetches each page when it is requested, with the settings of the endpoint.
 ///
 ///     "issues(owner:name:)": .get("/repos/%%owner%%/%%name%%/issues").paged(by: .linkHeader),
 ///
@@ -48,13 +49,13 @@ extension Page: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
 /// that was read before, a link to another origin, and more pages than the limit are errors of the kind `paging`. They are thrown when the
 /// next page is requested, so that no page is lost.
 ///
-/// Each iteration begins anew. The sequence retains its client. Memory use doesn't depend on the number of pages, except for eight bytes per
-/// page, which detect loops.
+/// Each iteration starts from the beginning. The sequence retains its client. Memory use doesn't depend on the number of pages, except for
+/// eight bytes per page, which detect loops.
 public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
     /// A page.
     public typealias Element = Page<Value>
 
-    /// A page, and what it leads to.
+    /// A page's value and outcome.
     typealias Fetched = (value: Value, outcome: PageTurn.Outcome)
 
     let client: WebServiceClient
@@ -70,21 +71,21 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
         self.call = call
     }
 
-    /// Returns the pages from a stored reference on.
+    /// Returns the pages from a stored reference onwards.
     public func starting(at reference: PageReference?) -> Pages {
         var copy = self
         copy.first = reference
         return copy
     }
 
-    /// Returns the same pages, of which up to this many are fetched ahead: 0 or 1. It takes precedence over the endpoint's style.
+    /// Returns the same pages, and fetches up to this many ahead: 0 or 1. The setting overrides that of the endpoint's style.
     public func prefetching(_ pages: Int = 1) -> Pages {
         var copy = self
         copy.prefetch = pages > 0 ? 1 : 0
         return copy
     }
 
-    /// Returns the same pages with other limits than the endpoint's style. More is an error.
+    /// Returns the same pages with limits that override those of the endpoint's style. Exceeding a limit is an error.
     ///
     /// - Parameters:
     ///   - pages: The maximum number of pages, at least 1; `nil` for no limit.
@@ -143,7 +144,7 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Pages: Decodable where Value: Decodable {
-    /// Throws: the endpoint isn't paged.
+    /// Throws an error, because the endpoint isn't paged.
     public init(from decoder: any Decoder) throws {
         throw SerializationError(.structure, PagingError.notPaged.description)
     }
@@ -158,7 +159,7 @@ extension Pages: SeriesResult where Value: Decodable {
 /// The way from page to page: the next step, the limits, and the detection of loops.
 private struct PageWalk {
     struct Step {
-        /// Where the page begins; `nil` for the endpoint's own page.
+        /// The place where the page begins; `nil` for the endpoint's own request.
         let reference: PageReference?
     }
 
@@ -166,7 +167,7 @@ private struct PageWalk {
     private(set) var count = 0
     private var items = 0
     private var step: Step?
-    /// Why the page after the current one can't be fetched.
+    /// The reason why the page after the current one can't be fetched.
     private var failure: ServiceError?
     /// The hashes of the places that were read: eight bytes per page, however many there are.
     private var seen: Set<Int> = []

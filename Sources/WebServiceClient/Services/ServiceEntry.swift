@@ -2,14 +2,14 @@ import Foundation
 
 /// An entry of a ``ServiceLocator``.
 struct ServiceEntry {
-    /// What the entry was registered with, or has become.
+    /// The registered value, closure or weak object, or the service that the closure created.
     enum Holding {
         case kept(ServiceBox)
         case unmade(ServiceMaker)
         case unkept(WeakObject)
     }
 
-    /// What the entry has now. An object is kept alive as long as this value.
+    /// The current content. It retains a weakly registered object.
     enum Content {
         case made(ServiceBox)
         case unmade(ServiceMaker)
@@ -19,7 +19,7 @@ struct ServiceEntry {
     let key: ObjectIdentifier
     /// The name of the type, for messages.
     let name: String
-    /// Whether the entry is a scope's own one of a service that each scope creates: children have theirs.
+    /// Whether the entry belongs to one scope only: child locators create their own service.
     let isOfScope: Bool
     var holding: Holding
 
@@ -39,14 +39,14 @@ struct ServiceEntry {
         }
     }
 
-    /// The name of a type in messages: of a protocol, without `any`.
+    /// The name of a type in messages, without the `any` of a protocol.
     static func name<Service>(of type: Service.Type) -> String {
         let name = String(describing: type)
         return name.hasPrefix("any ") ? String(name.dropFirst(4)) : name
     }
 }
 
-/// A reference that doesn't keep its object.
+/// A reference that doesn't retain its object.
 struct WeakObject {
     private(set) weak var object: (any AnyObject & Sendable)?
 
@@ -55,7 +55,7 @@ struct WeakObject {
     }
 }
 
-/// A service whose type only its key in the locator tells.
+/// A service with an erased type. Its key in the locator identifies the type.
 class ServiceBox: @unchecked Sendable {
     // `@unchecked Sendable`, because a class that isn't final can't be checked. It has no state, and its only subclass is immutable.
 
@@ -75,7 +75,7 @@ final class TypedServiceBox<Service: Sendable>: ServiceBox, @unchecked Sendable 
 /// Creates a service once.
 ///
 /// The first thread that needs the service creates it, and the others wait. A graph of all services that are being created, and of the
-/// threads that wait for them, shows a cycle before a thread would wait for itself, in whichever locators and threads it is.
+/// threads that wait for them, detects a cycle before a thread would wait for itself, across all locators and threads.
 final class ServiceMaker: Sendable {
     /// The name of the service, for messages.
     let name: String
@@ -88,7 +88,7 @@ final class ServiceMaker: Sendable {
         self.make = make
     }
 
-    /// A maker of another service in the same way.
+    /// Returns a maker that creates another service with the same closure.
     func copy() -> ServiceMaker { ServiceMaker(name, make) }
 
     /// Returns the service. The first call creates it, for a locator that keeps it from then on.
@@ -141,9 +141,9 @@ private final class ServiceWaiter: Sendable {
     }
 }
 
-/// The services of all locators that are being created, and who creates and awaits them.
+/// The services of all locators that are being created, and the threads that create and await them.
 private struct ServiceGraph {
-    /// What a thread that needs a service does.
+    /// The next step of a thread that needs a service.
     enum Step {
         case made(ServiceBox)
         case make

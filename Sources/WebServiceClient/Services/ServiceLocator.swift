@@ -12,10 +12,10 @@
 /// | a closure with `.scope` | nothing; each scope keeps its own | by the first call in each scope |
 /// | `weak:` an object | nothing: the entry is empty when the object is released | by the program |
 ///
-/// * A locator without an entry asks its parent. An entry whose object was released counts as none.
+/// * A locator without an entry asks its parent. An entry whose object was released counts as missing.
 /// * A service that isn't registered is a ``ServiceLocatorError`` in all builds, with the nearest registered name.
-/// * Services that need each other to be created are an error that names them in their order, even if several threads create them. To let
-///   them refer to each other, give one of them a ``WeakService``.
+/// * A cyclic dependency is an error that names the services of the cycle in order, even if several threads create them. To let services
+///   refer to each other, give one of them a ``WeakService``.
 /// * Any thread may use a locator. Resolving takes one lock for each locator that is asked. While a service is created, other threads that
 ///   resolve it wait for it, so a closure must not wait for a task or another thread that resolves services.
 public final class ServiceLocator: Sendable {
@@ -23,7 +23,8 @@ public final class ServiceLocator: Sendable {
     public enum Lifetime: String, Sendable, Hashable, CaseIterable {
         /// As long as its entry: all callers of this locator and its children share it.
         case locator
-        /// As long as the locator that was asked for it: each child locator creates its own. It resolves its own services there too.
+        /// As long as the locator that was asked for it: each child locator creates its own. The service resolves its dependencies there
+        /// too.
         case scope
     }
 
@@ -33,7 +34,7 @@ public final class ServiceLocator: Sendable {
         var templates: [ObjectIdentifier: ServiceMaker] = [:]
     }
 
-    /// What a locator has for a type.
+    /// The result of looking up a type.
     private enum Found {
         case entry(ServiceEntry.Content)
         case template(ServiceMaker)
@@ -45,7 +46,7 @@ public final class ServiceLocator: Sendable {
 
     /// Creates an empty locator.
     ///
-    /// - Parameter parent: The locator that is asked for services that this one doesn't have. It is kept alive.
+    /// - Parameter parent: The locator that is asked for services that this one doesn't have. It is retained.
     public init(parent: ServiceLocator? = nil) {
         self.parent = parent
     }
@@ -59,7 +60,7 @@ public final class ServiceLocator: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type or protocol that the service is resolved by.
-    ///   - service: The service, which the locator keeps.
+    ///   - service: The service. The locator retains it.
     ///   - replacing: Whether the service may replace another one in this locator. Callers that have resolved that one keep it.
     /// - Throws: ``ServiceLocatorError`` of the kind `duplicate` if the locator has an entry of the type.
     public func register<Service: Sendable>(
@@ -93,7 +94,7 @@ public final class ServiceLocator: Sendable {
     ///
     /// - Parameters:
     ///   - type: The client's class, or a protocol that it conforms to.
-    ///   - environments: The environments, which the client follows: each change gives it the settings of the new one.
+    ///   - environments: The environments that the client follows.
     ///   - replacing: Whether the entry may replace another one in this locator.
     ///   - make: Creates the client.
     /// - Throws: ``ServiceLocatorError`` of the kind `duplicate` if the locator has an entry of the type. Resolving throws the kind
@@ -112,14 +113,14 @@ public final class ServiceLocator: Sendable {
         }
     }
 
-    /// Registers an object that the locator doesn't keep. When the object is released, the entry is empty.
+    /// Registers an object that the locator doesn't retain. When the object is released, the entry is empty.
     ///
     /// - Parameters:
     ///   - type: The type or protocol that the object is resolved by.
     ///   - object: The object, which must have that type.
     ///   - replacing: Whether the object may replace another entry in this locator. It always replaces an empty one.
     /// - Throws: ``ServiceLocatorError`` of the kind `duplicate` if the locator has an entry of the type, `otherType` if the object doesn't
-    ///   have it.
+    ///   have the type.
     public func register<Service: Sendable>(
         _ type: Service.Type, weak object: some AnyObject & Sendable, replacing: Bool = false
     ) throws(ServiceLocatorError) {
@@ -139,7 +140,7 @@ public final class ServiceLocator: Sendable {
     }
 
     private func add(_ entry: ServiceEntry, isTemplate: Bool = false, _ replacing: Bool) throws(ServiceLocatorError) {
-        // What is replaced, and a loaded weak object, are released after the lock.
+        // The replaced entry and the loaded weak object are released after the lock.
         let (isAdded, _, _) = state.withLock { state -> (Bool, ServiceEntry?, ServiceEntry.Content?) in
             let old = state.entries[entry.key]
             let content = old?.content
@@ -183,8 +184,8 @@ public final class ServiceLocator: Sendable {
         }
     }
 
-    /// Returns a service if it exists: one that was registered as a value, that a closure has created, or whose object is alive. It creates
-    /// none. The parents are asked too.
+    /// Returns a service if it exists: one that was registered as a value, that a closure has created, or whose object is alive. It doesn't
+    /// create the service. The parents are asked too.
     public func existing<Service: Sendable>(_ type: Service.Type = Service.self) -> Service? {
         let key = ObjectIdentifier(Service.self)
         var locator = self
@@ -217,9 +218,9 @@ public final class ServiceLocator: Sendable {
         return names.sorted()
     }
 
-    /// What this locator has for a type; `nil` without an entry, or if its object was released.
+    /// Looks up a type in this locator; `nil` without an entry, or if its object was released.
     ///
-    /// - Parameter asked: The locator that was asked, which alone uses the services of its scope.
+    /// - Parameter asked: The locator that was asked. Entries of a scope are visible only to the scope itself.
     private func find(_ key: ObjectIdentifier, for asked: ServiceLocator) -> Found? {
         state.withLock { state in
             if let entry = state.entries[key], !entry.isOfScope || asked === self, let content = entry.content { return .entry(content) }
@@ -239,7 +240,7 @@ public final class ServiceLocator: Sendable {
         }
     }
 
-    /// Keeps a service that was created, unless its entry was replaced meanwhile.
+    /// Keeps a service that was created, unless its entry was replaced in the meantime.
     func keep(_ box: ServiceBox, from maker: ServiceMaker, for key: ObjectIdentifier) {
         // The maker, whose closure may own objects, is released after the lock.
         let _: ServiceEntry? = state.withLock { state in

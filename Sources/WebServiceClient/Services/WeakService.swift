@@ -1,6 +1,6 @@
-/// Refers to a service of a ``ServiceLocator`` without keeping the service or the locator alive.
+/// A reference to a service of a ``ServiceLocator`` that retains neither the service nor the locator.
 ///
-/// It breaks cycles: of two services that need each other, one gets the other as a `WeakService` and resolves it when it uses it.
+/// It breaks cycles: if two services need each other, one gets the other as a `WeakService` and resolves it on use.
 ///
 ///     try locator.register(Cart.self) { Cart(orders: $0.weak()) }
 ///     try locator.register(Orders.self) { Orders(cart: try $0.resolve()) }
@@ -23,12 +23,13 @@ public struct WeakService<Service: Sendable>: Sendable {
         reference = Reference(locator)
     }
 
-    /// The service, if it exists; `nil` if it doesn't, or if the locator is gone. It creates no service.
+    /// The service, if it exists; `nil` if it doesn't, or if the locator was released. The property doesn't create a service.
     public var value: Service? { reference.locator?.existing() }
 
     /// Returns the service, and creates it if it doesn't exist.
     ///
-    /// - Throws: ``ServiceLocatorError``, of the kind `released` if the locator is gone; the error of the closure that creates the service.
+    /// - Throws: ``ServiceLocatorError``, of the kind `released` if the locator was released; the error of the closure that creates the
+    ///   service.
     public func resolve() throws -> Service {
         guard let locator = reference.locator else { throw ServiceLocatorError.released(ServiceEntry.name(of: Service.self)) }
         return try locator.resolve()
@@ -47,7 +48,7 @@ public struct ServiceLocatorError: DescribedError, Sendable, Hashable {
         case cycle
         /// The object doesn't have the type that it was registered with.
         case otherType
-        /// The locator of a ``WeakService`` is gone.
+        /// The locator of a ``WeakService`` was released.
         case released
     }
 
@@ -55,7 +56,7 @@ public struct ServiceLocatorError: DescribedError, Sendable, Hashable {
     public let kind: Kind
     /// The name of the service's type.
     public let service: String
-    /// The services of a cycle, each of which needs the next; the first and the last are the same. Otherwise empty.
+    /// The services of a cycle: each needs the next, and the first and the last are the same. Empty for other errors.
     public let path: [String]
     /// What happened and how to fix it.
     public let description: String

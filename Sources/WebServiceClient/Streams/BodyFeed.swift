@@ -1,7 +1,7 @@
 import Foundation
 
-/// A value that one reader takes: the body of a stream, which the stream holds until it is read. Afterwards the reader holds it alone, so
-/// that the transfer ends with the reader.
+/// A value that the first reader takes over, such as the body of a stream. From then on only the reader retains it, so that releasing the
+/// reader ends the transfer.
 final class ReadOnce<Value: Sendable>: Sendable {
     private let value: Locked<Value?>
 
@@ -20,7 +20,7 @@ final class ReadOnce<Value: Sendable>: Sendable {
     }
 }
 
-/// The pieces of a body for a parser, of a size that bounds the parser's buffer.
+/// The pieces of a body for a parser. Their size is limited, which bounds the parser's buffer.
 struct BodyFeed: Sendable {
     /// The maximum size of a piece in bytes.
     static let pieceSize = 1 << 16
@@ -52,9 +52,9 @@ struct StreamRecord: Sendable {
 
 /// Splits a body that arrives in pieces into records.
 ///
-/// Errors that it throws end the stream. A record that is faulty by itself is a failure, after which the next one can be read.
+/// Errors that it throws end the stream. A faulty record is a failure in the result, and the next record can be read.
 protocol RecordParser: Sendable {
-    /// Takes a piece, after ``next()`` has returned `nil`.
+    /// Adds a piece, after ``next()`` has returned `nil`.
     mutating func feed(_ piece: UnsafeRawBufferPointer) throws
 
     /// Returns the next complete record; `nil` if more input is needed.
@@ -64,7 +64,7 @@ protocol RecordParser: Sendable {
     mutating func finish() throws
 }
 
-/// The records of lines: NDJSON and JSON Lines. Blank lines are skipped, and the last line doesn't need an end.
+/// The records of lines: NDJSON and JSON Lines. Blank lines are skipped, and the last line needs no line end.
 struct LineRecords: RecordParser {
     private var lines: LineParser
     private var count = 0
@@ -79,7 +79,7 @@ struct LineRecords: RecordParser {
     mutating func next() throws -> Result<StreamRecord, StreamError>? {
         while let line = try lines.next() ?? (isAtEnd ? lines.last() : nil) {
             let bytes = lines.buffer[line]
-            // A line of blanks is no value.
+            // Blank lines aren't values.
             if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
             count += 1
             return .success(
@@ -92,14 +92,14 @@ struct LineRecords: RecordParser {
 
 /// The records of a JSON text sequence (RFC 7464): each begins with RS and ends with LF.
 ///
-/// Empty records are skipped. A number, `true`, `false` or `null` that no white space follows may be cut and is a failure (§2.4), as is
-/// text before the first RS; the records after them are read (§2.3).
+/// Empty records are skipped. A number, `true`, `false` or `null` without white space after it may be truncated and is a failure (§2.4), as
+/// is text before the first RS; the records after them are read (§2.3).
 struct SequenceRecords: RecordParser {
     private static let separator: UInt8 = 0x1E
 
     private let limit: Int
     private var buffer: [UInt8] = []
-    /// The beginning of the present record in the buffer, and of the bytes that haven't been searched.
+    /// The beginning of the current record in the buffer, and of the bytes that haven't been searched.
     private var start = 0
     private var searched = 0
     /// The offset of the buffer in the stream.

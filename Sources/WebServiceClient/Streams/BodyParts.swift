@@ -5,10 +5,10 @@ public import HTTPTransport
 public struct BodyPart: Sendable {
     /// The part's fields, such as `Content-Type` and `Content-Disposition`.
     public let headers: HTTPFields
-    /// The part's body, which is read from the whole body on demand. It ends early, with an error, if the next part is read before.
+    /// The part's body, which is read from the whole body on demand. Reading it after the next part was requested throws an error.
     public let body: ResponseBody
 
-    /// The parts of the part's body, if the part is multipart itself.
+    /// Returns the parts of the part's body, if the part is multipart itself.
     ///
     /// - Throws: ``StreamError`` if it isn't, or its boundary is invalid.
     public func parts() throws -> BodyParts { try body.parts(contentType: headers[.contentType] ?? "text/plain") }
@@ -21,7 +21,7 @@ public struct BodyPart: Sendable {
 ///     }
 ///
 /// Memory use is constant: parts are read while they arrive. The rest of a part's body is skipped when the next part is read. The body has
-/// one reader; it ends when the iterator and the bodies of the parts have been released.
+/// one reader; the transfer ends when the iterator and the bodies of the parts have been released.
 public struct BodyParts: AsyncSequence, Sendable {
     private let source: ReadOnce<PartSource>
 
@@ -62,7 +62,7 @@ public struct BodyParts: AsyncSequence, Sendable {
     }
 }
 
-/// A multipart body that a sequence of parts and the bodies of its parts read.
+/// A multipart body, read by a sequence of parts and by the bodies of its parts.
 private final class PartSource: Sendable {
     private struct State: Sendable {
         var feed: BodyFeed
@@ -72,14 +72,14 @@ private final class PartSource: Sendable {
         var isAtEnd = false
     }
 
-    /// `nil` while a piece is being read, since one reader at a time may do so.
+    /// `nil` while a piece is being read, because only one reader at a time may read.
     private let state: Locked<State?>
 
     init(_ body: ResponseBody, _ parser: PartParser) {
         state = Locked(State(feed: BodyFeed(body), parser: parser))
     }
 
-    /// Skips the rest of the present part, and returns the next one.
+    /// Skips the rest of the current part, and returns the next one.
     func nextPart() async throws -> BodyPart? {
         try await read { state in
             while let piece = try await Self.next(&state) {

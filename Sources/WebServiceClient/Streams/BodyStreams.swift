@@ -1,8 +1,8 @@
 public import HTTPTransport
 
-// The values in a body that is read while it arrives. Declared calls return EventStream and ElementStream themselves.
+// The values in a body, read while it arrives. Declared calls can return EventStream and ElementStream directly.
 extension ResponseBody {
-    /// The lines of the body: see ``BodyLines``. A line may have 16 MiB.
+    /// The lines of the body: see ``BodyLines``. A line has at most 16 MiB.
     public var lines: BodyLines { lines(limit: StreamLimits.element) }
 
     /// The lines of the body.
@@ -10,13 +10,13 @@ extension ResponseBody {
     /// - Parameter limit: The maximum number of bytes of a line.
     public func lines(limit: Int) -> BodyLines { BodyLines(self, limit: limit) }
 
-    /// The events of the body (Server-Sent Events), whatever its type. An event's data may have 16 MiB.
+    /// The events of the body (Server-Sent Events), regardless of its media type. An event's data has at most 16 MiB.
     public var events: EventStream<ServerEvent> { events() }
 
-    /// The events of the body (Server-Sent Events), whatever its type.
+    /// The events of the body (Server-Sent Events), regardless of its media type.
     ///
     /// - Parameters:
-    ///   - end: What ends the stream; without it, the end of the body does.
+    ///   - end: The event that ends the stream; `nil` for the end of the body.
     ///   - limit: The maximum number of bytes of an event's data.
     public func events(endingAt end: StreamEnd? = nil, limit: Int = StreamLimits.element) -> EventStream<ServerEvent> {
         EventStream(.init(body: self, rules: EventRules(limit: limit, end: end), decode: { $0 }))
@@ -62,7 +62,8 @@ extension ResponseBody {
 
 /// The default limits of streams.
 public enum StreamLimits {
-    /// The maximum number of bytes of a line, an event's data or an element: 16 MiB. Declared calls have their body limit.
+    /// The maximum number of bytes of a line, an event's data or an element: 16 MiB. In declared calls, the endpoint's body limit applies
+    /// instead.
     public static let element = 16 << 20
     /// The maximum number of bytes of a part's fields: 64 KiB.
     public static let partFields = 64 << 10

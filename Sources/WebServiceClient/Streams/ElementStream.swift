@@ -7,13 +7,13 @@ import Foundation
 ///
 ///     for try await change in try await client.changes(since: 7) { … }
 ///
-/// The response's `Content-Type` chooses the framing, unless the endpoint declares ``EndpointDescriptor/framing(_:)``. The stream pulls:
-/// the server is read at the pace of the loop. Leaving the loop, cancelling the task or releasing the stream ends the exchange. A stream
-/// has one reader, and is read once.
+/// The response's `Content-Type` selects the framing, unless the endpoint declares ``EndpointDescriptor/framing(_:)``. The stream reads
+/// from the server at the pace of the loop. Leaving the loop, cancelling the task or releasing the stream ends the exchange. A stream has
+/// one reader, and is read once.
 ///
-/// An element that can't be decoded ends the stream with an error that names its place; ``results`` goes on after it.
+/// An element that can't be decoded ends the stream with an error that names its place; ``results`` continues after it.
 public struct ElementStream<Element: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// What the iterator needs.
+    /// The input of the iterator.
     struct Content: Sendable {
         let body: ResponseBody
         let parser: @Sendable () -> any ElementParser<Element>
@@ -111,13 +111,13 @@ public struct ElementResults<Element: Decodable & Sendable>: AsyncSequence, Send
 }
 
 extension ElementStream: Decodable {
-    /// Throws an error: a stream is the whole result of a call, and no part of a decoded value.
+    /// Throws an error, because a stream is the whole result of a call and can't be part of a decoded value.
     public init(from decoder: any Decoder) throws {
         throw DecodingError.typeMismatch(Self.self, StreamedType.context(decoder, "ElementStream"))
     }
 }
 
-/// The error for a stream as a part of a value.
+/// The error for a stream as part of a value.
 enum StreamedType {
     static func context(_ decoder: any Decoder, _ name: String) -> DecodingError.Context {
         DecodingError.Context(
@@ -130,7 +130,7 @@ enum StreamedType {
 protocol ElementParser<Element> {
     associatedtype Element
 
-    /// Takes a piece, after ``next()`` has returned `nil`.
+    /// Adds a piece, after ``next()`` has returned `nil`.
     mutating func feed(_ piece: UnsafeRawBufferPointer) throws
 
     /// Returns the next element, or the error of an element that can't be decoded; `nil` if more input is needed.

@@ -2,18 +2,19 @@ import Foundation
 
 /// Reads an event stream that arrives in pieces, by the algorithm of WHATWG HTML §9.2.6.
 ///
-/// An event that the end of the stream cuts is dropped, as the algorithm demands. A line may have as many bytes as an event's data.
+/// An event that is cut off by the end of the stream is dropped, as the algorithm requires. A line may have 16 bytes more than an event's
+/// data, for the name of the field.
 package struct EventParser: Sendable {
     private let limit: Int
     private var lines: LineParser
     private var data: [UInt8] = []
     private var type: [UInt8] = []
     private var id: String
-    /// The number of events, and the first line of the present one.
+    /// The number of events, and the first line of the current one.
     private var count = 0
     private var begin: (line: Int, byte: Int)?
 
-    /// The last event ID, which belongs to the last event that has ended.
+    /// The last event ID, as of the last complete event.
     package private(set) var lastID: String
     /// The reconnection time in milliseconds that the stream has set.
     package private(set) var reconnectionTime: Int?
@@ -22,7 +23,7 @@ package struct EventParser: Sendable {
 
     /// - Parameters:
     ///   - lastID: The last event ID of an earlier connection.
-    ///   - limit: The maximum number of bytes of an event's data, and of a line.
+    ///   - limit: The maximum number of bytes of an event's data.
     package init(lastID: String = "", limit: Int) {
         self.limit = max(0, limit)
         self.lastID = lastID
@@ -31,17 +32,17 @@ package struct EventParser: Sendable {
         lines = LineParser(ends: .all, limit: lineLimit)
     }
 
-    /// Begins to read a further connection of the same stream: an event that the last one cut is dropped; the last event ID and the
-    /// reconnection time remain.
+    /// Begins to read the next connection of the same stream. An event that the last connection cut off is dropped; the last event ID and
+    /// the reconnection time remain.
     package mutating func reconnect() {
         lines = LineParser(ends: .all, limit: lineLimit)
         (data, type, begin, id) = ([], [], nil, lastID)
     }
 
-    /// A data line is as long as the data and the field's name.
+    /// A data line consists of the field's name and the data.
     private var lineLimit: Int { limit.addingReportingOverflow(16).overflow ? limit : limit + 16 }
 
-    /// Takes a piece, after ``next()`` has returned `nil`.
+    /// Adds a piece, after ``next()`` has returned `nil`.
     package mutating func feed(_ piece: UnsafeRawBufferPointer) { lines.feed(piece) }
 
     /// Returns the next event; `nil` if it hasn't arrived.
@@ -92,7 +93,7 @@ package struct EventParser: Sendable {
         }
     }
 
-    /// Sets the reconnection time if the value has digits only. Times that don't fit count as the longest.
+    /// Sets the reconnection time if the value has only digits. A number that overflows counts as the longest time.
     private mutating func setReconnectionTime(_ digits: ArraySlice<UInt8>) {
         guard !digits.isEmpty, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return }
         reconnectionTime = Int(String(decoding: digits, as: UTF8.self)) ?? .max

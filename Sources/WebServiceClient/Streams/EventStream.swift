@@ -7,13 +7,13 @@ import Foundation
 ///     for try await delta in try await client.answer(to: question) { print(delta.text, terminator: "") }
 ///
 /// An `EventStream<ServerEvent>` has the events themselves, an `EventStream<String>` their data; any other type is decoded from the data by
-/// the endpoint's serializer. The stream pulls: the server is read at the pace of the loop. Leaving the loop, cancelling the task or
-/// releasing the stream ends the exchange. A stream has one reader, and is read once.
+/// the endpoint's serializer. The stream reads from the server at the pace of the loop. Leaving the loop, cancelling the task or releasing
+/// the stream ends the exchange. A stream has one reader, and is read once.
 ///
-/// Modifiers of the endpoint say when the stream ends, fails and connects again: ``EndpointDescriptor/endsStream(at:)``,
+/// Modifiers of the endpoint declare when the stream ends, fails and reconnects: ``EndpointDescriptor/endsStream(at:)``,
 /// ``EndpointDescriptor/failsStream(atEvent:)`` and ``EndpointDescriptor/reconnecting(_:)``.
 public struct EventStream<Element: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// What the iterator needs.
+    /// The input of the iterator.
     struct Content: Sendable {
         /// The body of the first connection; `nil` if there are no events.
         let body: ResponseBody?
@@ -29,8 +29,8 @@ public struct EventStream<Element: Decodable & Sendable>: AsyncSequence, Sendabl
 
     init(_ content: Content) { self.content = ReadOnce(content) }
 
-    /// The ID of the last event that was read, to resume the stream later: a call with the field `Last-Event-ID` continues after it, if the
-    /// service supports that. Empty if no event had an ID.
+    /// The ID of the last event that was read. To resume the stream later, send it as the field `Last-Event-ID`, if the service supports
+    /// that. Empty if no event had an ID.
     public var lastEventID: String { lastID.withLock { $0 } }
 
     /// Returns an iterator. Releasing it before the end ends the exchange.
@@ -74,17 +74,17 @@ public struct EventStream<Element: Decodable & Sendable>: AsyncSequence, Sendabl
 }
 
 extension EventStream: Decodable {
-    /// Throws an error: a stream is the whole result of a call, and no part of a decoded value.
+    /// Throws an error, because a stream is the whole result of a call and can't be part of a decoded value.
     public init(from decoder: any Decoder) throws {
         throw DecodingError.typeMismatch(Self.self, StreamedType.context(decoder, "EventStream"))
     }
 }
 
-/// What an event stream's endpoint declares.
+/// The rules of an event stream that its endpoint declares.
 struct EventRules: Sendable {
     /// The maximum number of bytes of an event's data.
     var limit: Int
-    /// What ends the stream. Without it, the end of the connection does.
+    /// The event that ends the stream; `nil` for the end of the connection.
     var end: StreamEnd?
     /// The types of events that report an error of the service.
     var failing: Set<String> = []
@@ -99,7 +99,7 @@ struct EventRules: Sendable {
         }
         return StreamError(
             .truncated,
-            "The stream ended after \(place.element) events without its end mark, \(mark): it was cut, or its end mark is another one.")
+            "The stream ended after \(place.element) events without its end mark, \(mark): it was cut off, or it has another end mark.")
     }
 }
 
@@ -113,7 +113,7 @@ private struct EventReader<Element: Decodable & Sendable> {
     private var feed: BodyFeed?
     private var parser: EventParser
     private var lastID = ""
-    /// The number of connections in a row that have brought no event.
+    /// The number of reconnections, including failed ones, since the last event.
     private var failures = 0
     /// Whether the event that ends the stream has been returned.
     private(set) var isOver = false
@@ -183,7 +183,7 @@ private struct EventReader<Element: Decodable & Sendable> {
         known.withLock { [lastID] in $0 = lastID }
     }
 
-    /// Ends the connection, and opens another one; without one, the stream has ended.
+    /// Ends the connection, and opens another one. If the service has no more events, ``feed`` is `nil` afterwards.
     private mutating func reconnect(_ reconnection: EventReconnection, after error: (any Error)?) async throws {
         feed = nil
         parser.reconnect()

@@ -2,11 +2,11 @@ import Foundation
 
 /// Splits bytes that arrive in pieces into lines.
 ///
-/// It works on bytes: characters and CRLF may be cut anywhere. Only LF, CRLF and, if asked, CR end a line; U+2028, U+0085 and form feeds,
-/// which JSON strings may contain, don't. A line is available as soon as its end is: after a CR the parser doesn't wait for a LF, but skips
-/// it when it comes. Each byte is searched once. A byte order mark before the first line is dropped.
+/// It works on bytes: characters and CRLF may be split anywhere. Only LF, CRLF and, with ``Ends/all``, CR end a line; U+2028, U+0085 and
+/// form feeds, which JSON strings may contain, don't. A line is available as soon as its end arrives: after a CR the parser doesn't wait
+/// for a LF, but skips it later. Each byte is searched once. A byte order mark before the first line is dropped.
 package struct LineParser: Sendable {
-    /// What ends a line.
+    /// The bytes that end a line.
     package enum Ends: Sendable {
         /// LF, CR or CRLF.
         case all
@@ -16,12 +16,12 @@ package struct LineParser: Sendable {
 
     private let ends: Ends
     private let limit: Int
-    /// The received bytes from the present line on, and some before it.
+    /// The received bytes from the current line onwards, and some before it.
     private(set) var buffer: [UInt8] = []
-    /// The beginning of the present line, and of the bytes that haven't been searched.
+    /// The beginning of the current line, and of the bytes that haven't been searched.
     private var start = 0
     private var searched = 0
-    /// Whether a LF that comes next belongs to the last line's CR.
+    /// Whether a LF as the next byte belongs to the last line's CR.
     private var skipsLineFeed = false
     /// The offset of the buffer in the stream.
     private var offset = 0
@@ -37,7 +37,7 @@ package struct LineParser: Sendable {
     /// The offset of a line in the stream, by its position in the buffer.
     func offset(of line: Range<Int>) -> Int { offset + line.lowerBound }
 
-    /// Takes a piece, which invalidates the positions of earlier lines.
+    /// Adds a piece, which invalidates the positions of earlier lines.
     package mutating func feed(_ piece: UnsafeRawBufferPointer) {
         if start > 0 {
             buffer.removeFirst(start)
@@ -61,7 +61,7 @@ package struct LineParser: Sendable {
         }
         guard let end = endOfLine() else {
             searched = buffer.count
-            // A CR and a byte order mark may still turn out not to belong to the line.
+            // A CR and a byte order mark may not belong to the line.
             if buffer.count - start - (ends == .lineFeed ? 1 : 0) - (number == 0 ? 3 : 0) > limit { throw tooLong }
             return nil
         }
@@ -117,7 +117,7 @@ package struct LineParser: Sendable {
 
 /// The lines of a body as texts: ``HTTPTransport/ResponseBody/lines``.
 ///
-/// LF, CR and CRLF end lines. The last line doesn't need an end. Bytes that aren't UTF-8 become U+FFFD. A body has one reader.
+/// LF, CR and CRLF end lines. The last line needs no line end. Bytes that aren't UTF-8 become U+FFFD. A body has one reader.
 public struct BodyLines: AsyncSequence, Sendable {
     private let source: ReadOnce<BodyFeed>
     private let limit: Int

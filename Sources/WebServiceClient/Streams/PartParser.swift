@@ -4,11 +4,10 @@ package import HTTPTransport
 /// Splits a multipart body that arrives in pieces into its parts (RFC 2046 §5.1).
 ///
 /// The line end before a delimiter belongs to the delimiter. Lines may end with LF alone, as some servers write them; blanks after the
-/// boundary are ignored, and so are the preamble and the epilogue. A line that isn't a field begins the part's body even without a
-/// blank line before it, and a part that the next delimiter ends within its fields has no body. A multipart body without its last delimiter
-/// is truncated.
+/// boundary, the preamble and the epilogue are ignored. A line that isn't a field begins the part's body even without a blank line before
+/// it. If the next delimiter follows within the fields, the part has no body. A multipart body without its last delimiter is truncated.
 package struct PartParser: Sendable {
-    /// What a multipart body consists of.
+    /// The pieces of a multipart body.
     package enum Piece: Sendable, Equatable {
         /// A part begins, with these fields.
         case begin(HTTPFields)
@@ -24,11 +23,11 @@ package struct PartParser: Sendable {
         /// More bytes are needed.
         case open
         case none
-        /// A delimiter that ends before a position in the buffer.
+        /// A delimiter, up to a position in the buffer.
         case delimiter(isLast: Bool, end: Int)
     }
 
-    /// The most blanks after a boundary.
+    /// The maximum number of blanks after a boundary.
     private static let paddingLimit = 256
 
     private let delimiter: [UInt8]
@@ -38,12 +37,12 @@ package struct PartParser: Sendable {
     private var offset = 0
     private var stage = Stage.preamble
     private var isAtLineStart = true
-    /// The number of bytes of the line end before ``start`` that the next delimiter would own.
+    /// The number of bytes of the line end before ``start``, which belongs to a delimiter that follows.
     private var held = 0
     private var fields: [UInt8] = []
     private var ready: [Piece] = []
     private var isAtEnd = false
-    /// Whether nothing more can be read from the buffer.
+    /// Whether reading can't continue without more input.
     private var needsInput = false
     /// The number of parts that have begun.
     package private(set) var count = 0
@@ -54,7 +53,7 @@ package struct PartParser: Sendable {
         self.fieldLimit = max(0, fieldLimit)
     }
 
-    /// Takes a piece, after ``next()`` has returned `nil`.
+    /// Adds a piece, after ``next()`` has returned `nil`.
     package mutating func feed(_ piece: UnsafeRawBufferPointer) {
         if stage == .epilogue { return }
         let kept = start - held
@@ -98,7 +97,7 @@ package struct PartParser: Sendable {
 
     // MARK: Bodies
 
-    /// Reads up to the next delimiter, and returns the bytes of the body that are certain.
+    /// Reads up to the next delimiter, and returns the bytes that certainly belong to the body.
     private mutating func readBody() throws -> Data? {
         let from = start - held
         var certain = from

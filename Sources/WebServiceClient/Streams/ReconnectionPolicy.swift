@@ -1,22 +1,22 @@
 public import HTTPTransport
 
-/// Whether and how an event stream connects again when its connection ends (WHATWG HTML §9.2.3).
+/// Whether and how an event stream reconnects when its connection ends (WHATWG HTML §9.2.3).
 ///
 ///     "prices()": .get("/prices").reconnecting()
 ///
 /// The call is sent again, through the whole chain, with the field `Last-Event-ID` if an event had an ID. The wait before it is the time
-/// that the stream asked for with `retry`, plus the backoff. A response with the status 204 ends the stream; another status than 200 and
-/// another type than `text/event-stream` end it with an error, and so does an error that isn't one of the connection. A call whose body
-/// can't be sent again doesn't connect again.
+/// that the stream asked for with `retry`, plus the backoff. A response with the status 204 ends the stream. Any other status than 200, any
+/// other type than `text/event-stream`, and any error that doesn't come from the connection end it with an error. A call whose body can't
+/// be sent again doesn't reconnect.
 ///
-/// Every reconnection is a request of its own: for a method that isn't idempotent, the service must expect that.
+/// Every reconnection is a new request: if the method isn't idempotent, the service must support that.
 public struct ReconnectionPolicy: Sendable, Hashable {
-    /// The maximum number of connections in a row that bring no event; 0 to never connect again. Default 10.
+    /// The maximum number of consecutive reconnections without an event; 0 to never reconnect. Default 10.
     public var attempts: Int
-    /// The wait in addition to the one that the stream asks for. Default 1 second, doubled for each failure, up to a minute, half of it
-    /// random.
+    /// The wait in addition to the one that the stream asks for. Default 1 second, doubled after each failure, up to a minute; half of it
+    /// is random.
     public var backoff: Backoff
-    /// The maximum of the wait that the stream may ask for. Default 5 minutes.
+    /// The maximum wait that the stream may ask for. Default 5 minutes.
     public var longestWait: Duration
 
     /// Creates a policy.
@@ -29,7 +29,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
         self.longestWait = longestWait
     }
 
-    /// The stream never connects again.
+    /// The stream never reconnects.
     public static let never = ReconnectionPolicy(attempts: 0)
 
     /// The faults of the values.
@@ -44,7 +44,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     /// The wait before an attempt.
     ///
     /// - Parameters:
-    ///   - failures: The number of connections in a row that have brought no event, including the last one.
+    ///   - failures: The number of reconnections since the last event, including this one.
     ///   - asked: The milliseconds that the stream asked for.
     ///   - fraction: A random number between 0 and 1.
     func wait(afterFailures failures: Int, asked: Int?, fraction: Double) -> Duration {
@@ -53,7 +53,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     }
 }
 
-/// What ends an event stream before its connection ends.
+/// The event that ends a stream before its connection ends.
 public enum StreamEnd: Sendable, Hashable {
     /// An event with this data, which isn't delivered, such as `[DONE]`.
     case data(String)
@@ -61,9 +61,9 @@ public enum StreamEnd: Sendable, Hashable {
     case event(String)
 }
 
-/// Opens the connection of an event stream again.
+/// Reconnects an event stream.
 struct EventReconnection: Sendable {
-    /// A connection.
+    /// The result of a reconnection.
     enum Outcome: Sendable {
         case opened(ResponseBody, failure: @Sendable (any Error) -> any Error)
         /// The service has no more events.

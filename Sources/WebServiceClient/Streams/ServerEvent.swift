@@ -6,7 +6,7 @@ public struct ServerEvent: Sendable, Hashable, Codable {
     public var type: String
     /// The data: the event's data lines, joined by LF.
     public var data: String
-    /// The last event ID: an event without its own has that of the event before it; empty if there is none.
+    /// The last event ID: the event's own ID, or else that of the event before it; empty without any ID.
     public var id: String
 
     /// Creates an event.
@@ -17,7 +17,7 @@ public struct ServerEvent: Sendable, Hashable, Codable {
     }
 }
 
-/// Writes events in the format of event streams (WHATWG HTML §9.2.5), for uploads and for servers in tests.
+/// Encodes events in the format of event streams (WHATWG HTML §9.2.5), for uploads and for servers in tests.
 ///
 ///     var encoder = EventEncoder()
 ///     let bytes = try encoder.encode(ServerEvent(type: "delta", data: #"{"text":"Hi"}"#))
@@ -28,7 +28,7 @@ public struct EventEncoder: Sendable {
     /// Creates an encoder for one stream, which begins with no last event ID.
     public init() {}
 
-    /// Returns the bytes of an event. The ID is written if it isn't that of the event before.
+    /// Returns the bytes of an event. The ID is written if it differs from that of the event before.
     ///
     /// - Throws: ``EventEncodingError`` for a text that the format can't carry: a CR in the data, a line end in the type, or a line end or
     ///   NUL in the ID.
@@ -52,7 +52,7 @@ public struct EventEncoder: Sendable {
         return Data((lines.map { ": \(String($0))" }.joined(separator: "\n") + "\n\n").utf8)
     }
 
-    /// Returns the bytes that set how long readers wait before they connect again, in whole milliseconds; negative durations count as zero.
+    /// Returns the bytes that set how long readers wait before they reconnect, in whole milliseconds; negative durations count as zero.
     public func reconnectionTime(_ duration: Duration) -> Data {
         let parts = max(.zero, duration).bounded.components
         return Data("retry: \(parts.seconds * 1_000 + parts.attoseconds / 1_000_000_000_000_000)\n\n".utf8)
@@ -66,7 +66,7 @@ public struct EventEncoder: Sendable {
     }
 }
 
-/// An error for an event that can't be written.
+/// An error for an event that can't be encoded.
 public struct EventEncodingError: DescribedError, Sendable {
     /// What happened and how to fix it.
     public let description: String

@@ -10,13 +10,13 @@ public struct StreamError: DescribedError, Sendable {
         case truncated
         /// A line, an event, an element or a part's fields exceed their limit.
         case tooLarge
-        /// The body isn't a stream of the needed format.
+        /// The body isn't a stream of the expected format.
         case format
         /// An event reports an error of the service, as ``EndpointDescriptor/failsStream(atEvent:)`` declares: see ``event``.
         case reported
         /// The stream is read a second time, or from two tasks at once.
         case misuse
-        /// The stream can't be resumed.
+        /// The stream can't be reconnected.
         case reconnection
     }
 

@@ -37,8 +37,8 @@ public enum StreamFraming: String, Sendable, Hashable, CaseIterable {
     /// The framing of a body.
     ///
     /// - Parameters:
-    ///   - declared: The framing that the endpoint declares, whatever the body's type.
-    ///   - isEvents: Whether events are needed, rather than elements.
+    ///   - declared: The framing that the endpoint declares, which overrides the body's type.
+    ///   - isEvents: Whether events are expected, rather than elements.
     /// - Throws: ``StreamError`` if the body isn't such a stream.
     static func of(_ contentType: String?, declared: StreamFraming?, isEvents: Bool) throws -> StreamFraming {
         let found = declared ?? contentType.flatMap { MediaType($0) }.flatMap { StreamFraming($0) }
@@ -48,10 +48,10 @@ public enum StreamFraming: String, Sendable, Hashable, CaseIterable {
             switch (found, isEvents) {
             case (.events, false): "return EventStream instead of ElementStream"
             case (.some, true) where declared != nil: "declare .framing(.events), or return ElementStream"
-            default: "check the call, or declare .framing(…) if the body has another type than the header says"
+            default: "check the call, or declare .framing(…) if the body's format differs from its Content-Type"
             }
-        let came = contentType.map { "of the type “\(VisibleText.of($0))”" } ?? "without a Content-Type"
-        throw StreamError(.format, "The body came \(came), and \(needed) is expected: \(fix).")
+        let came = contentType.map { "with the type “\(VisibleText.of($0))”" } ?? "without a Content-Type"
+        throw StreamError(.format, "The body arrived \(came), but \(needed) is expected: \(fix).")
     }
 
     /// The types that a request for the framing accepts.

@@ -56,7 +56,7 @@ public import Foundation
         }
     }
 
-    /// The parts of a multipart stream, each its fields and its body; `nil` if it is truncated or fields exceed the limit.
+    /// The parts of a multipart stream, each with its fields and its body; `nil` if the stream is truncated or fields exceed the limit.
     public static func parts(
         of stream: Data, boundary: String, inPiecesOf size: Int, fieldLimit: Int
     ) -> [(fields: [String], body: Data)]? {

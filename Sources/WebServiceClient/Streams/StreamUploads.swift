@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTransport
 
-/// A request's body that is made from an asynchronous sequence while it is sent: JSON Lines, a JSON text sequence, or events.
+/// A request body that is produced from an asynchronous sequence while it is sent: JSON Lines, a JSON text sequence, or events.
 ///
 ///     "ingest(readings:)": .post("/readings")
 ///
@@ -9,8 +9,8 @@ public import HTTPTransport
 ///
 ///     try await client.ingest(readings: StreamUpload(.jsonLines, sensor.readings))
 ///
-/// The transport pulls: the sequence isn't read ahead of what the server takes. An element is encoded by the endpoint's serializer. An
-/// error of the sequence or of the encoder ends the call with a ``ServiceError`` of the kind ``ServiceError/Kind/encoding``.
+/// The sequence is read only as fast as the server accepts the body. The endpoint's serializer encodes the elements. An error of the
+/// sequence or of the encoder ends the call with a ``ServiceError`` of the kind ``ServiceError/Kind/encoding``.
 public struct StreamUpload: Sendable {
     /// How elements are divided.
     public enum Framing: String, Sendable, Hashable, CaseIterable {
@@ -30,10 +30,10 @@ public struct StreamUpload: Sendable {
 
     private let contentType: String
     private let isReplayable: Bool
-    /// Returns a function that makes the next piece.
+    /// Returns a function that produces the next piece.
     private let open: @Sendable (any SerializationDelegate) -> @Sendable () async throws -> Data?
 
-    /// Creates a body that can be sent once: a call that has to send it again, after a redirect or a failure, fails.
+    /// Creates a body that can be sent once. A call that must send it again, after a redirect or a failure, fails.
     public init<Elements: AsyncSequence & Sendable>(_ framing: Framing, _ elements: Elements) where Elements.Element: Encodable {
         self.init(framing, isReplayable: false) { elements }
     }
@@ -114,7 +114,7 @@ public struct StreamUpload: Sendable {
 
 /// Encodes the elements of a sequence on demand.
 ///
-/// `@unchecked Sendable`: only one task at a time uses it, because a body has one reader, which waits for each piece.
+/// `@unchecked Sendable`: only one task at a time uses it, because a body has one reader that waits for each piece.
 private final class StreamUploadSource<Elements: AsyncSequence>: @unchecked Sendable {
     private var iterator: Elements.AsyncIterator
     private let encode: (Elements.Element) throws -> Data

@@ -2,7 +2,7 @@ import Foundation
 
 /// The field `Content-Range` (RFC 9110 §14.4) in the unit `bytes`.
 struct ContentRange: Hashable, Sendable {
-    /// The first and the last byte; `nil` in the answer 416.
+    /// The first and the last byte; `nil` in a response with the status 416.
     let bytes: ClosedRange<Int64>?
     /// The length of the whole representation; `nil` if the server doesn't know it.
     let total: Int64?
@@ -43,8 +43,8 @@ struct ContentRange: Hashable, Sendable {
         return Int64(text)
     }
 
-    /// The number of bytes that the server of an upload session has, from the `Range` of its answer 308: `bytes=0-42` means 43. Returns
-    /// `nil` for another form; without the field, the server has none.
+    /// The number of bytes that the server of an upload session has, from the `Range` of its 308 response: `bytes=0-42` means 43. Returns 0
+    /// without the field, and `nil` for another form.
     static func received(_ field: String?) -> Int64? {
         guard let field else { return 0 }
         let text = field.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
@@ -58,14 +58,15 @@ struct ContentRange: Hashable, Sendable {
     }
 }
 
-/// A validator that proves that two responses have the same bytes: the only kind that ranges may be combined by (RFC 9110 §13.1.5).
+/// A strong validator, which proves that two responses have the same bytes. Only such validators permit combining ranges (RFC 9110
+/// §13.1.5).
 enum EntityValidator: Hashable, Sendable, Codable {
     /// A strong entity tag, with its quotes.
     case tag(String)
     /// A date that qualifies as strong (RFC 9110 §8.8.2.2).
     case date(String)
 
-    /// The validator of a response; `nil` if it has no strong one.
+    /// Reads the validator of a response; `nil` if it has no strong one.
     ///
     /// A date is strong if the response's own date is at least a second later: otherwise the file may have changed twice in that second. A
     /// date isn't used if the response has an entity tag, even a weak one.

@@ -1,17 +1,16 @@
 import Foundation
 
-/// Sessions whose pieces have `Content-Range`: those of Google and of OneDrive.
+/// The sessions of Google and OneDrive, whose pieces have `Content-Range`.
 struct ContentRangeUpload: UploadDialect {
     let kind: UploadProtocol.Kind
 
     private var isGoogle: Bool { kind == .google }
 
     var statuses: StatusSet { [200, 201, 202, 308, 404, 410, 416] }
-    /// OneDrive answers 401 if a piece has credentials.
+    /// OneDrive responds with 401 if a piece has credentials.
     var isForeign: Bool { !isGoogle }
-    var repeatsEnd: Bool { isGoogle }
 
-    /// The answers of OneDrive.
+    /// A response of OneDrive.
     private struct Status: Decodable {
         var uploadUrl: String?
         var expirationDateTime: String?
@@ -53,7 +52,7 @@ struct ContentRangeUpload: UploadDialect {
     func state(_ response: TransportResponse, _ body: Data, sent piece: Range<Int64>?, _ source: UploadSource) throws -> UploadState {
         switch response.status {
         case 404, 410: return .gone
-        // The server has the bytes already, or another number of them.
+        // The server already has the bytes, or is at another position.
         case 416: return .unknown
         case 308 where isGoogle:
             guard let position = ContentRange.received(response.headers[.range]), position <= source.length else {
@@ -69,7 +68,7 @@ struct ContentRangeUpload: UploadDialect {
         }
     }
 
-    /// The position by `nextExpectedRanges`.
+    /// The position in `nextExpectedRanges`.
     private func expected(_ body: Data, _ source: UploadSource) throws -> UploadState {
         guard let ranges = status(body)?.nextExpectedRanges else { throw invalid("no nextExpectedRanges") }
         guard let first = ranges.first else { return .unknown }

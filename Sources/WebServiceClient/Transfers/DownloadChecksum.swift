@@ -34,7 +34,7 @@ public struct DownloadChecksum: Sendable, Hashable, Codable, CustomStringConvert
         self.bytes = bytes
     }
 
-    /// The SHA-256 of a file in 64 hexadecimal digits, as `sha256sum` prints it. Another text is an error of the download.
+    /// The SHA-256 of a file in 64 hexadecimal digits, as `sha256sum` prints it. With any other text, the download throws an error.
     public static func sha256(_ hexadecimal: String) -> DownloadChecksum {
         let digits = hexadecimal.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
         guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return DownloadChecksum(.sha256, Data()) }
@@ -51,8 +51,8 @@ public struct DownloadChecksum: Sendable, Hashable, Codable, CustomStringConvert
 }
 
 extension DownloadChecksum {
-    /// The checksums of the whole representation in a response: `Repr-Digest` (RFC 9530 §3), and `Content-MD5` (RFC 1864) of a response
-    /// that isn't a part. Unknown algorithms are ignored, as the RFC requires.
+    /// The checksums of the whole representation in a response: `Repr-Digest` (RFC 9530 §3), and `Content-MD5` (RFC 1864) unless the
+    /// response is a part. Unknown algorithms are ignored, as the RFC requires.
     static func all(in headers: HTTPFields, isWhole: Bool) -> [DownloadChecksum] {
         var checksums: [DownloadChecksum] = []
         if let fields = try? StructuredFields.dictionary(headers[values: "Repr-Digest"]),

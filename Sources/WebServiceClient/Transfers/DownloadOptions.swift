@@ -2,17 +2,18 @@ public import Foundation
 
 /// How a file is downloaded.
 public struct DownloadOptions: Sendable {
-    /// Whether an existing file is replaced, atomically at the end. Default `false`: then it is an error, before a request is sent.
+    /// Whether an existing file is replaced, atomically at the end. With `false`, the default, an existing file is an error before any
+    /// request is sent.
     public var replacing: Bool
     /// The number of requests that fetch different ranges of the file at the same time, 1 to 16. Default 1.
     ///
-    /// More than one are used only if the server has sent a range and a strong validator, and if the file is large enough: no range is
+    /// Several requests are used only if the server has sent a range and a strong validator, and if the file is large enough: no range is
     /// shorter than 1 MiB.
     public var segments: Int
     /// The checksum that the file must have. The server's `Repr-Digest` with SHA-256 (RFC 9530) and `Content-MD5` (RFC 1864) are verified
     /// in any case.
     public var checksum: DownloadChecksum?
-    /// Whether and when an interrupted download goes on; `nil`, the default, for the policy of the call. The number of attempts and the
+    /// Whether and when an interrupted download continues; `nil`, the default, for the policy of the call. The number of attempts and the
     /// total time count from the last progress.
     public var retry: RetryPolicy?
 
@@ -47,19 +48,19 @@ public struct DownloadedFile: Sendable {
     public let file: URL
     /// The number of bytes of the file.
     public let length: Int64
-    /// The number of bytes that this download received. It is less than ``length`` if an earlier one had begun, and more if the file
-    /// changed meanwhile or the server has no ranges.
+    /// The number of bytes that this download received. It is less than ``length`` if an earlier download had begun, and more if the file
+    /// changed in between or the server has no ranges.
     public let received: Int64
     /// The number of requests, without redirects and the retries of single requests.
     public let requests: Int
-    /// The reasons for which the download began again from the first byte, in order.
+    /// The reasons why the download began again from the first byte, in order.
     public let restarts: [String]
     /// The header fields of the last response.
     public let headers: HTTPFields
 }
 
-/// A download that has begun and isn't complete: what the next ``Transfers/download(to:options:progress:isolation:_:)`` to the same
-/// destination continues.
+/// A download that has begun and isn't complete. The next ``Transfers/download(to:options:progress:isolation:_:)`` to the same destination
+/// continues it.
 ///
 ///     if let partial = PartialDownload(to: file) { print(partial.completed, "of", partial.total ?? 0) }
 public struct PartialDownload: Sendable {
@@ -71,7 +72,7 @@ public struct PartialDownload: Sendable {
     public let url: String
     private let destination: URL
 
-    /// Reads what is known of a download; `nil` if none has begun, or it can't be continued. It reads also while a download runs.
+    /// Reads the state of a download, even while it runs; `nil` if none has begun, or it can't be continued.
     public init?(to destination: URL) {
         guard let place = try? PartialFile.Place(destination), let found = PartialFile.stored(place) else { return nil }
         completed = found.done
@@ -80,16 +81,16 @@ public struct PartialDownload: Sendable {
         self.destination = destination
     }
 
-    /// Removes the partial file and its record. The next download begins anew.
+    /// Removes the partial file and its record. The next download starts over.
     ///
     /// - Throws: ``TransferError`` if a transfer uses them.
     public func discard() throws(TransferError) { try Self.discard(to: destination) }
 
-    /// Removes the partial file of a destination and its record, if there are any. The next download begins anew.
+    /// Removes the partial file of a destination and its record, if they exist. The next download starts over.
     ///
     /// - Throws: ``TransferError`` if a transfer uses them.
     public static func discard(to destination: URL) throws(TransferError) {
-        // Locks it first. The destination itself doesn't matter here.
+        // This locks the file. The destination may exist.
         try PartialFile(destination, replacing: true).discard()
     }
 }

@@ -4,11 +4,11 @@ import Foundation
 import Darwin
 #endif
 
-/// What a partial file contains: the content of the file beside it, which survives the end of the process.
+/// The description of a partial file. It is stored in a file next to the partial file, so that it survives the end of the process.
 ///
 /// It is JSON with the mode 0600. It has no secrets: the URL is masked.
 struct DownloadRecord: Hashable, Sendable, Codable {
-    /// The part of the file that one request after the other fills.
+    /// A part of the file that successive requests fill.
     struct Piece: Hashable, Sendable, Codable {
         /// The first byte.
         var start: Int64
@@ -16,7 +16,7 @@ struct DownloadRecord: Hashable, Sendable, Codable {
         var end: Int64?
         /// The number of bytes that are in the file.
         var done: Int64 = 0
-        /// The number of those that are on the disk, even if the machine stops now.
+        /// The number of those bytes that are synchronized to the disk.
         var synced: Int64 = 0
 
         /// The position of the next byte.
@@ -30,23 +30,23 @@ struct DownloadRecord: Hashable, Sendable, Codable {
     var version = Self.currentVersion
     /// The URL as first requested, masked. Redirects may lead to URLs that expire.
     var url: String
-    /// Proves that a range belongs to the same bytes. Without it, the download can't continue.
+    /// Proves that a range belongs to the same version of the file. Without it, the download can't continue.
     var validator: EntityValidator?
     /// The length of the whole file; `nil` if it is unknown.
     var length: Int64?
     /// The checksums that the server sent.
     var checksums: [DownloadChecksum] = []
-    /// The pieces in order. They touch, and cover the file from its beginning.
+    /// The pieces in order. They are adjacent, and cover the file from its beginning.
     var pieces: [Piece]
-    /// The start of the operating system under which `done` counts.
+    /// Identifies the boot of the operating system under which `done` is valid.
     var boot: String?
 
     static let currentVersion = 1
-    /// A file of more bytes isn't a record's.
+    /// The maximum number of bytes of a record's file.
     static let sizeLimit: Int64 = 1 << 20
-    /// No piece is split into smaller ones.
+    /// The minimum number of bytes of a piece after a split.
     static let smallestPiece: Int64 = 1 << 20
-    /// The most requests at the same time.
+    /// The maximum number of concurrent requests.
     static let mostSegments = 16
 
     /// The number of bytes that are in the file.
@@ -90,10 +90,10 @@ struct DownloadRecord: Hashable, Sendable, Codable {
         return length == position
     }
 
-    /// Corrects the record by the file that it describes.
+    /// Adjusts the record to the file that it describes.
     ///
-    /// A single piece is written from the beginning to the end, so that the size of the file is exact. Otherwise the counts are those of
-    /// the last time that they were written. After a restart of the system, only what was synchronized counts.
+    /// A single piece is written sequentially, so the size of the file is the exact count. With several pieces, the counts in the last
+    /// written record apply. After a restart of the system, only synchronized bytes count.
     ///
     /// - Returns: Whether the file can be continued.
     mutating func adjust(toFileOf size: Int64, boot current: String?) -> Bool {
@@ -112,7 +112,7 @@ struct DownloadRecord: Hashable, Sendable, Codable {
         return true
     }
 
-    /// Splits the largest pieces until several requests can run at the same time.
+    /// Splits the largest pieces until several requests can run concurrently.
     mutating func split(for segments: Int) {
         guard length != nil, validator != nil else { return }
         while pieces.filter({ !$0.isComplete }).count < min(segments, Self.mostSegments) {
@@ -127,7 +127,7 @@ struct DownloadRecord: Hashable, Sendable, Codable {
         }
     }
 
-    /// Identifies the start of the operating system; `nil` if the system has no such value. Then only synchronized bytes are continued.
+    /// Identifies the boot of the operating system; `nil` if the system has no such value. Then only synchronized bytes count.
     static let currentBoot: String? = {
         #if canImport(Darwin)
         var size = 0

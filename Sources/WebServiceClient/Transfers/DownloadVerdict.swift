@@ -1,28 +1,27 @@
 import Foundation
 
-/// What a download does with an answer. It depends on the answer alone, not on what was asked for: servers ignore ranges, and some give
-/// others.
+/// The decision how a download uses a response. The response needn't match the request: servers ignore ranges, or send other ones.
 enum DownloadVerdict: Hashable, Sendable {
     /// The body continues the file at a position, and ends before another one. `total` is the length of the file, if the server knows it.
     case part(from: Int64, upTo: Int64, total: Int64?)
     /// The body is the whole file.
     case whole
-    /// The file has no more bytes than are there.
+    /// The partial file has all bytes.
     case complete
-    /// The answer can't be combined with the bytes that are there.
+    /// The response can't be combined with the bytes of the partial file.
     case startOver(StartOver)
 
-    /// Why a download begins again.
+    /// The reason why a download begins again.
     struct StartOver: Error, Hashable, Sendable {
         /// The reason as part of a sentence.
         let reason: String
-        /// Whether the server's ranges can't be relied on, so that none is asked for again.
+        /// Whether the server's ranges are unreliable, so that the next request has none.
         let hasBadRanges: Bool
         /// Whether the file has a content coding, so that the transport must decode it as a whole.
         var isCoded = false
     }
 
-    /// What a request asked for.
+    /// The bytes that a request asked for.
     struct Question: Hashable, Sendable {
         /// The first byte.
         var position: Int64
@@ -37,9 +36,9 @@ enum DownloadVerdict: Hashable, Sendable {
         var range: String { "bytes=\(position)-" + (end.map { "\($0 - 1)" } ?? "") }
     }
 
-    /// Judges an answer with the status 206, 416, or one that means success.
+    /// Judges a response with the status 206, 416, or one that means success.
     ///
-    /// - Parameter record: What is known of the file; `nil` before the first answer.
+    /// - Parameter record: The record of the file; `nil` before the first response.
     init(status: Int, headers: HTTPFields, to question: Question, of record: DownloadRecord?) {
         let isCoded = Self.isCoded(headers)
         switch status {
@@ -88,7 +87,7 @@ enum DownloadVerdict: Hashable, Sendable {
 
     private static let coded = StartOver(reason: "the server compresses the file", hasBadRanges: true, isCoded: true)
 
-    /// Whether a response has a content coding, other than some.
+    /// Whether a response has a content coding other than the known ones.
     static func isCoded(_ headers: HTTPFields, beyond known: Set<String> = []) -> Bool {
         guard let codings = headers[.contentEncoding] else { return false }
         return codings.split(separator: ",").contains { coding in

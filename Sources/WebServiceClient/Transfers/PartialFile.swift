@@ -9,11 +9,11 @@ import Glibc
 import Musl
 #endif
 
-/// The file of a download that isn't complete, `.NAME.part` beside its destination, with its record in `.NAME.part.json`.
+/// The file of an incomplete download, `.NAME.part` in the destination's folder, with its record in `.NAME.part.json`.
 ///
-/// A lock on the file (`flock`) keeps other transfers away, in this process and in others. It ends with the process.
+/// A lock on the file (`flock`) excludes other transfers, in this process and in others. The lock ends with the process.
 final class PartialFile: Sendable {
-    /// Where the files are.
+    /// The paths of the files.
     struct Place: Sendable {
         let destination: String
         let partial: String
@@ -24,7 +24,7 @@ final class PartialFile: Sendable {
 
         init(_ destination: URL) throws(TransferError) {
             guard destination.isFileURL, !destination.lastPathComponent.isEmpty, destination.lastPathComponent != "/" else {
-                throw TransferError(.unusable, "The destination \(SecretMask.text(of: destination)) is no file: give a file URL.")
+                throw TransferError(.unusable, "The destination \(SecretMask.text(of: destination)) isn't a file: give a file URL.")
             }
             let target = destination.absoluteURL
             name = target.lastPathComponent
@@ -46,15 +46,15 @@ final class PartialFile: Sendable {
     private let replacing: Bool
     private let descriptor: Int32
     private let state: Locked<DownloadRecord?>
-    /// Held while the record is written, so that a later one isn't replaced by an earlier one.
+    /// Held while the record is written, so that an earlier record doesn't replace a later one.
     private let writing = Locked(())
-    /// What was found, as part of a sentence; `nil` if there was nothing to continue, or it is continued.
+    /// The reason why an existing partial file isn't continued, as part of a sentence; `nil` if it is continued, or none exists.
     let note: String?
 
-    /// The bytes of a piece after which the record is written, if several pieces are filled at once. A killed process fetches at most that
-    /// many again for each.
+    /// The number of bytes of a piece after which the record is written, if the file has several pieces. After a kill, at most that many
+    /// bytes of each piece are fetched again.
     private static let saveInterval: Int64 = 1 << 20
-    /// The bytes of a piece after which the file is synchronized.
+    /// The number of bytes of a piece after which the file is synchronized.
     private static let syncInterval: Int64 = 64 << 20
 
     /// Opens and locks the partial file of a destination, and reads its record.
@@ -89,7 +89,7 @@ final class PartialFile: Sendable {
                 close(descriptor)
                 guard code == EWOULDBLOCK else { throw storage("The partial file of \(place.name) can't be locked", code) }
                 throw TransferError(
-                    .locked, "Another transfer, maybe of another process, downloads \(place.name): wait for it, or cancel it.")
+                    .locked, "Another transfer, possibly of another process, downloads \(place.name): wait for it, or cancel it.")
             }
             var own = csl_file_status()
             var named = csl_file_status()
@@ -107,7 +107,7 @@ final class PartialFile: Sendable {
         throw TransferError(.locked, "Other transfers download \(place.name) again and again: choose another destination.")
     }
 
-    /// Reads the record, and corrects it by the file.
+    /// Reads the record, and adjusts it to the file.
     private static func read(_ place: Place, _ descriptor: Int32) -> (DownloadRecord?, note: String?) {
         var status = csl_file_status()
         guard csl_status_of_file(descriptor, &status) == 0 else { return (nil, nil) }
@@ -141,7 +141,7 @@ final class PartialFile: Sendable {
 
     // MARK: The record
 
-    /// What the file contains; `nil` before the first answer.
+    /// The description of the file; `nil` before the first response.
     var record: DownloadRecord? { state.withLock { $0 } }
 
     /// Empties the file and begins with another record.
@@ -172,7 +172,7 @@ final class PartialFile: Sendable {
         try save()
     }
 
-    /// Drops the bytes from a position on, in a file of one piece.
+    /// Drops the bytes from a position onwards, in a file of one piece.
     func cut(at position: Int64) throws(TransferError) {
         guard ftruncate(descriptor, off_t(position)) == 0 else { throw fault("can't be shortened", errno) }
         try update { record in
@@ -181,7 +181,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Writes the record. A download without a validator can't be continued, so that it has none on the disk.
+    /// Writes the record, unless it has no validator: such a download can't be continued.
     func save() throws(TransferError) {
         try writing.withLock { _ throws(TransferError) in
             guard let record, record.validator != nil, let data = try? record.data() else { return }
@@ -218,12 +218,12 @@ final class PartialFile: Sendable {
         if needsSync { try synchronize() } else if needsSaving { try save() }
     }
 
-    /// Brings the bytes to the disk, and notes how many.
+    /// Synchronizes the bytes to the disk, and notes how many.
     func synchronize() throws(TransferError) {
         guard let before = record else { return }
         guard fsync(descriptor) == 0 else { throw fault("can't be written to the disk", errno) }
         try update { record in
-            // Another version may have begun meanwhile.
+            // Another version of the file may have begun in the meantime.
             guard record.validator == before.validator else { return }
             for (index, piece) in before.pieces.enumerated() where index < record.pieces.count && record.pieces[index].start == piece.start
             {
@@ -249,7 +249,7 @@ final class PartialFile: Sendable {
         if replacing || !linkInPlace() {
             if !replacing {
                 guard errno != EEXIST else { throw Self.exists(place.name) }
-                // The file system has no links, so a file created between this check and the renaming is replaced.
+                // The file system has no hard links, so a file created between this check and the renaming is replaced.
                 guard access(place.destination, F_OK) != 0 else { throw Self.exists(place.name) }
             }
             guard rename(place.partial, place.destination) == 0 else {
@@ -264,14 +264,14 @@ final class PartialFile: Sendable {
         close(folder)
     }
 
-    /// Gives the file its name if that doesn't exist: a link fails where renaming would replace the file.
+    /// Gives the file its name if the destination doesn't exist: linking fails where renaming would replace the destination.
     private func linkInPlace() -> Bool {
         guard link(place.partial, place.destination) == 0 else { return false }
         unlink(place.partial)
         return true
     }
 
-    /// Removes the files. Nothing is written any more.
+    /// Removes the files. Later writes have no effect.
     func discard() {
         state.withLock { $0 = nil }
         place.remove()
@@ -281,8 +281,8 @@ final class PartialFile: Sendable {
         Self.storage("The partial file of \(place.name) \(problem)", code)
     }
 
-    /// Replaces a small file with the mode 0600. The record must only be right after a crash of the process: see
-    /// ``DownloadRecord/adjust(toFileOf:boot:)``.
+    /// Replaces a small file with the mode 0600. A record, written with `temporary`, isn't synchronized, because it need survive only a
+    /// crash of the process: see ``DownloadRecord/adjust(toFileOf:boot:)``.
     static func replace(_ path: String, with data: Data, temporary: String? = nil) throws(TransferError) {
         let file = PrivateFile(URL(filePath: path))
         do {
@@ -307,6 +307,6 @@ final class PartialFile: Sendable {
 
     private static func exists(_ name: String) -> TransferError {
         TransferError(
-            .destinationExists, "The destination \(name) is there already: choose another name, or set DownloadOptions.replacing.")
+            .destinationExists, "The destination \(name) already exists: choose another name, or set DownloadOptions.replacing.")
     }
 }

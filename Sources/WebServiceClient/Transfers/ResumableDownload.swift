@@ -1,6 +1,6 @@
 import Foundation
 
-/// One download to a file: sends requests until the file is complete, and continues what an earlier one began.
+/// One download to a file: sends requests until the file is complete, and continues an earlier download.
 ///
 /// The bytes that are in the partial file are never requested again, unless the server sends something that they can't be combined with;
 /// ``DownloadVerdict`` decides that.
@@ -13,19 +13,19 @@ struct ResumableDownload: Sendable {
     /// Makes random numbers between 0 and 1.
     var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
-    /// What the download did so far.
+    /// The state of the download so far.
     private struct Tally {
         var received: Int64 = 0
         var requests = 0
         var restarts: [String] = []
         var headers: HTTPFields = [:]
-        /// Whether the next first request asks for no range.
+        /// Whether the first request after a restart asks for the whole file.
         var avoidsRanges = false
         /// Whether the file is sent with a content coding, so that it can only be received as a whole.
         var isCoded = false
     }
 
-    /// A download that begins this often again ends.
+    /// The maximum number of restarts.
     private static let mostRestarts = 3
 
     init(
@@ -43,7 +43,7 @@ struct ResumableDownload: Sendable {
         }
         var call = call
         if let policy = options.retry { call.attributes[RetryPolicy.self] = policy }
-        // The partial file is the only copy.
+        // The cache must not store a second copy.
         call.attributes[CacheMode.self] = .noStore
         if !call.dispatcher.endpoint.hasOwnAccept { call.bound.request.headers[.accept] = "*/*" }
         self.call = call
@@ -76,7 +76,7 @@ struct ResumableDownload: Sendable {
         }
     }
 
-    /// Requests what is missing, if necessary several times from the beginning.
+    /// Requests the missing bytes, and starts over if necessary.
     private func complete(_ file: PartialFile, _ url: String) async throws {
         while true {
             do {
@@ -86,7 +86,7 @@ struct ResumableDownload: Sendable {
                 guard count <= Self.mostRestarts else {
                     throw TransferError(
                         .invalidAnswer,
-                        "The download of \(file.place.name) would have to begin again for the \(count). time, because \(again.reason): "
+                        "The download of \(file.place.name) has begun again \(count - 1) times and ends, because \(again.reason): "
                             + "check the server, or read the response with stream().")
                 }
                 tally.withLock {
@@ -112,7 +112,7 @@ struct ResumableDownload: Sendable {
     private func fetch(_ file: PartialFile, _ url: String) async throws {
         while true {
             guard let record = file.record, record.length != nil else {
-                // Several requests need the length, which the first answer has.
+                // Several requests need the length, which the first response has.
                 try await fill(0, of: file, url, isFirst: true)
                 if let record = file.record, record.isComplete { return }
                 continue
@@ -124,7 +124,7 @@ struct ResumableDownload: Sendable {
         }
     }
 
-    /// Fills pieces with as many requests at the same time as the options allow.
+    /// Fills pieces with as many concurrent requests as the options allow.
     private func fill(_ open: [Int], of file: PartialFile, _ url: String) async throws {
         guard options.segments > 1, open.count > 1 else {
             for index in open { try await fill(index, of: file, url) }
@@ -139,9 +139,9 @@ struct ResumableDownload: Sendable {
         }
     }
 
-    /// Fills a piece. An interrupted body goes on where it was cut.
+    /// Fills a piece. An interrupted body is resumed where it was cut off.
     ///
-    /// - Parameter isFirst: Whether it returns after the first body, although the piece isn't complete.
+    /// - Parameter isFirst: Whether the method returns after the first body, even if the piece isn't complete.
     private func fill(_ index: Int, of file: PartialFile, _ url: String, isFirst: Bool = false) async throws {
         var pace = TransferPace(call.retryPolicy, clock: call.clock, end: call.end, random: random)
         var furthest = file.record?.pieces[index].position ?? 0
@@ -157,7 +157,7 @@ struct ResumableDownload: Sendable {
             } catch let error as ServiceError {
                 failure = error
             }
-            // A server without ranges begins again each time: only what exceeds every earlier attempt is progress.
+            // A server without ranges begins again each time, so only bytes beyond all earlier attempts are progress.
             let position = file.record?.pieces[index].position ?? 0
             let hasProgress = position > furthest
             if hasProgress {
@@ -166,14 +166,14 @@ struct ResumableDownload: Sendable {
             }
             guard let failure else {
                 if isFirst { return }
-                // An answer may be shorter than what was asked for: the next request asks for the rest.
+                // A response may be shorter than the requested range: the next request asks for the rest.
                 guard hasProgress || file.record?.pieces[index].isComplete == true else {
                     throw TransferError(.invalidAnswer, "The server sends nothing more of \(file.place.name).")
                 }
                 continue
             }
             guard let wait = pace.wait(after: failure) else { throw failure }
-            report(.debug, "the download of \(file.place.name) was interrupted at byte \(position) and goes on in \(wait.text)")
+            report(.debug, "the download of \(file.place.name) was interrupted at byte \(position) and continues in \(wait.text)")
             try await call.pause(wait)
             // Now that the length is known, several requests can fetch the rest.
             if isFirst, file.record?.length != nil { return }
@@ -217,7 +217,7 @@ struct ResumableDownload: Sendable {
         let (status, headers) = (response.status, response.headers)
         do {
             if tally.withLock({ $0.isCoded }), status != 206, status != 416 {
-                // A transport gives a body that it decodes no length.
+                // A body that the transport decodes has no expected length.
                 guard !DownloadVerdict.isCoded(headers, beyond: ["gzip", "x-gzip", "deflate", "br", "zstd"]),
                     response.body.expectedLength == nil || !DownloadVerdict.isCoded(headers)
                 else {
@@ -332,7 +332,7 @@ struct ResumableDownload: Sendable {
 
     private func finish(_ file: PartialFile) throws -> DownloadedFile {
         guard let record = file.record, let length = record.length else {
-            throw TransferError(.storage, "The record of \(file.place.name) has gone.")
+            throw TransferError(.storage, "The record of \(file.place.name) is missing.")
         }
         var expected = record.checksums
         if let own = options.checksum { expected.append(own) }
@@ -341,7 +341,7 @@ struct ResumableDownload: Sendable {
             let found = try computed[checksum.algorithm] ?? file.checksum(checksum.algorithm) { try call.dispatcher.checkCancellation() }
             computed[checksum.algorithm] = found
             guard found == checksum else {
-                // These bytes can't be continued to a correct file.
+                // These bytes can't become a correct file.
                 file.discard()
                 throw TransferError(
                     .checksum,

@@ -2,9 +2,9 @@ import Foundation
 
 /// One upload of a file: creates a session or continues one, and sends pieces until the server has the whole file.
 ///
-/// After each interruption it asks the server for the position, because an answer that was lost says nothing about the bytes.
+/// After each interruption it asks the server for the position, because a lost response leaves it unknown.
 struct ResumableUpload: Sendable {
-    /// The answer to the last piece, with its body.
+    /// The response to the last piece, with its body.
     struct End: Sendable {
         let answer: CapturedCall.Answer
         let body: Data
@@ -20,12 +20,12 @@ struct ResumableUpload: Sendable {
     /// Makes random numbers between 0 and 1.
     var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
-    /// An upload that begins this often again ends.
+    /// The maximum number of sessions of one upload.
     private static let mostSessions = 4
-    /// The most bytes of an answer that aren't the final one.
+    /// The maximum number of bytes of the response that creates a session.
     private static let answerLimit = 64 << 10
 
-    /// Why the upload needs another session.
+    /// Thrown if the session has ended and the upload needs another one.
     private struct SessionGone: Error {}
 
     init(
@@ -75,7 +75,7 @@ struct ResumableUpload: Sendable {
 
     // MARK: Sessions
 
-    /// The session to continue; `nil` if the upload begins.
+    /// The session to continue; `nil` if the upload needs a new one.
     private func known() throws -> UploadSession? {
         guard let session = options.session ?? options.sessionFile.flatMap(UploadSession.stored) else { return nil }
         guard session.isUsable(by: rules) else {
@@ -87,7 +87,7 @@ struct ResumableUpload: Sendable {
                 throw TransferError(
                     .sourceChanged,
                     "\(source.file.lastPathComponent) has changed since its upload began: set UploadOptions.changedFile to .startOver to "
-                        + "upload it anew.")
+                        + "upload it from the beginning.")
             }
             report(.notice, "the file has changed since its upload began: the upload begins again")
             return nil
@@ -135,7 +135,7 @@ struct ResumableUpload: Sendable {
         return url
     }
 
-    /// A call to a session: with the client's credentials if it is on the service's origin, and otherwise without.
+    /// A call to a session, with the client's credentials if the session is on the service's origin or an allowed one.
     private func call(to session: UploadSession) throws -> CapturedCall {
         let state = creation.dispatcher.state
         let origin = Origin(session.url)
@@ -147,12 +147,12 @@ struct ResumableUpload: Sendable {
         call.descriptor.settings = settings
         call.target = isForeign ? .outside(session.url) : .link(session.url)
         call.options = creation.dispatcher.options
-        // The total time of the creation's call counts for the whole upload.
+        // The total deadline of the creating call applies to the whole upload.
         if let end = creation.end { call.options.timeout = max(.zero, creation.clock.now().duration(to: end)) }
         (call.key, call.route) = (creation.identity.key, creation.identity.route)
         var captured = try CapturedCall(call)
         captured.attributes = creation.attributes
-        // After a failure the position is asked for first, which the chain's retries can't do.
+        // After a failure the upload asks for the position first, which the chain's retries can't do.
         captured.attributes[RetryPolicy.self] = .never
         captured.attributes[CacheMode.self] = .noStore
         captured.attributes[IdempotencyKey.self] = nil
@@ -162,20 +162,20 @@ struct ResumableUpload: Sendable {
 
     // MARK: Pieces
 
-    /// Sends what the server lacks.
+    /// Sends the bytes that the server lacks.
     ///
     /// - Parameters:
-    ///   - state: What the server has; `nil` to ask it.
-    ///   - last: The last answer; `nil` before the first.
+    ///   - state: The server's position; `nil` to ask for it.
+    ///   - last: The last response; `nil` before the first.
     private func send(to session: UploadSession, from state: UploadState?, _ last: End?) async throws -> End {
         let call = try call(to: session)
         var (state, last, session) = (state ?? .unknown, last, session)
         var pace = TransferPace(options.retry ?? creation.retryPolicy, clock: call.clock, end: creation.end, random: random)
         var furthest: Int64 = -1
-        // A server may contradict itself once for each piece without a wait.
+        // Once for each piece, the position may be asked for again without a wait.
         var mayAsk = true
         let hasSentAll = Locked(false)
-        // Whether the answer to the last piece was lost.
+        // Whether the response to the last piece was lost.
         var hasLostEnd = false
         while true {
             if case .at(let position) = state {
@@ -210,7 +210,7 @@ struct ResumableUpload: Sendable {
             } catch let error as ServiceError {
                 if hasSentAll.withLock({ $0 }) { hasLostEnd = true }
                 guard let wait = pace.wait(after: error) else { throw error }
-                report(.debug, "the upload was interrupted and goes on in \(wait.text)")
+                report(.debug, "the upload was interrupted and continues in \(wait.text)")
                 try await call.pause(wait)
                 state = .unknown
                 continue
@@ -219,7 +219,7 @@ struct ResumableUpload: Sendable {
         }
     }
 
-    /// Waits if the server doesn't accept the piece, or doesn't know how far it is.
+    /// Waits if the server didn't accept the piece, or its position is unknown.
     private func pause(
         after state: inout UploadState, _ piece: Range<Int64>?, _ pace: inout TransferPace, _ mayAsk: inout Bool, _ call: CapturedCall,
         _ last: End?
@@ -241,10 +241,10 @@ struct ResumableUpload: Sendable {
             let status = last?.answer.response.status ?? 0
             throw TransferError(
                 .interrupted,
-                "The server took no more of \(source.file.lastPathComponent), with the status \(status): start the upload again later, or "
-                    + "allow more attempts by a RetryPolicy.")
+                "The server accepted no more of \(source.file.lastPathComponent), with the status \(status): start the upload again later, "
+                    + "or allow more attempts with a RetryPolicy.")
         }
-        report(.debug, "the server takes no more of the upload now; it goes on in \(wait.text)")
+        report(.debug, "the server accepts no more of the upload now; it continues in \(wait.text)")
         try await call.pause(wait)
         state = .unknown
     }
@@ -258,9 +258,9 @@ struct ResumableUpload: Sendable {
         if let piece {
             guard try source.isUnchanged() else {
                 throw TransferError(
-                    .sourceChanged, "\(source.file.lastPathComponent) has changed during its upload: upload it anew, without its session.")
+                    .sourceChanged, "\(source.file.lastPathComponent) has changed during its upload: upload it again without its session.")
             }
-            report(.debug, "sends the bytes \(piece.lowerBound) to \(piece.upperBound)")
+            report(.debug, "sends the bytes \(piece.lowerBound)..<\(piece.upperBound)")
         }
         var fault: (any Error)?
         let (total, progress) = (source.length, progress)
@@ -294,8 +294,8 @@ struct ResumableUpload: Sendable {
     private var unknownOutcome: TransferError {
         TransferError(
             .unknownOutcome,
-            "All of \(source.file.lastPathComponent) was sent, but the final answer was lost, and the session has ended: check whether the "
-                + "service has the file before you upload it again.")
+            "All of \(source.file.lastPathComponent) was sent, but the final response was lost, and the session has ended: check whether "
+                + "the service has the file before you upload it again.")
     }
 
     private func report(_ level: Diagnostics.Event.Level, _ text: String) {
@@ -304,8 +304,8 @@ struct ResumableUpload: Sendable {
 }
 
 extension ResumableUpload.End {
-    /// The value of the last answer, decoded as the value of the call that created the session.
-    func response<Value: Decodable>(_ type: Value.Type, of creation: CapturedCall) async throws -> ServiceResponse<Value> {
+    /// Returns the last response, decoded as the value of the call that created the session.
+    func response<Value: Decodable>(of creation: CapturedCall) async throws -> ServiceResponse<Value> {
         let endpoint = creation.dispatcher.endpoint
         let reader = ResponseReader(endpoint: endpoint, exchange: answer.reader.exchange)
         if endpoint.success.contains(answer.response.status) { try await reader.judge(body, takesEmpty: true) }

@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTransport
 
-/// An error of a transfer that isn't the error of one of its requests. Those are a ``ServiceError``.
+/// An error of a transfer. Errors of its individual requests are ``ServiceError``s.
 public struct TransferError: DescribedError, Sendable {
     /// The kind of failure, an open set.
     public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -14,21 +14,21 @@ public struct TransferError: DescribedError, Sendable {
 
         /// The call, its options or its file can't be used for a transfer.
         public static let unusable = Self(rawValue: "unusable")
-        /// The destination exists and isn't to be replaced.
+        /// The destination exists and must not be replaced.
         public static let destinationExists = Self(rawValue: "destinationExists")
-        /// Another transfer, maybe of another process, uses the same file.
+        /// Another transfer, possibly of another process, uses the same file.
         public static let locked = Self(rawValue: "locked")
         /// A file can't be read or written: the disk is full, or the permissions are missing.
         public static let storage = Self(rawValue: "storage")
         /// The transfer was interrupted, and the retry policy allows no more attempts.
         public static let interrupted = Self(rawValue: "interrupted")
-        /// The server's answer contradicts the protocol or earlier answers.
+        /// The server's response contradicts the protocol or earlier responses.
         public static let invalidAnswer = Self(rawValue: "invalidAnswer")
         /// The bytes don't have the expected checksum.
         public static let checksum = Self(rawValue: "checksum")
         /// The file to upload has changed since the upload began.
         public static let sourceChanged = Self(rawValue: "sourceChanged")
-        /// It is unknown whether the server has the whole file: all bytes were sent, and the final answer was lost.
+        /// It is unknown whether the server has the whole file: all bytes were sent, and the final response was lost.
         public static let unknownOutcome = Self(rawValue: "unknownOutcome")
     }
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Decides whether and when an interrupted transfer goes on, by the call's ``RetryPolicy``.
+/// Decides whether and when an interrupted transfer continues, by the call's ``RetryPolicy``.
 ///
-/// The policy's limits apply to attempts in a row without progress: a transfer that gets on is never given up, however often it is
-/// interrupted.
+/// The policy's limits apply to consecutive attempts without progress: a transfer that makes progress may be interrupted any number of
+/// times.
 struct TransferPace: Sendable {
     private let policy: RetryPolicy
     private let clock: CallClock
@@ -13,7 +13,7 @@ struct TransferPace: Sendable {
     private var failures = 0
     private var start: MonotonicInstant
 
-    /// The failures while a body is transferred that may be transient, in addition to the policy's.
+    /// Failures during the transfer of a body that may be transient, in addition to the policy's.
     private static let bodyFailures: Set<TransportError.Code> = [.truncated, .connectionLost, .timedOutIdle]
 
     init(

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Transfers of a client that survive interruptions, and the end of the program: ``ServiceClient/transfers``.
+/// Transfers of a client that continue after interruptions and restarts of the program: ``ServiceClient/transfers``.
 ///
 ///     let file = try await github.transfers.download(to: archive) { try await $0.release(id: 7) }
 ///
-/// The closure names the call: it calls one method of the client, which isn't sent. The transfer binds the arguments once, and makes as many
+/// The closure calls one method of the client. This call isn't sent itself: the transfer binds its arguments once, and makes as many
 /// requests as it needs. Each passes through the client's whole chain: interceptors, redirects, retries, authentication and the rest.
 public struct Transfers<Client: WebServiceClient>: Sendable {
     let client: Client
@@ -17,12 +17,13 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
     ///     for await progress in call.downloadProgress { show(progress.fraction) }
     ///     let file = try await call.value
     ///
-    /// The bytes go to a partial file beside the destination, with a record of what they are. If the download fails, is cancelled or its
-    /// process ends, the next download to the same destination continues: it requests the missing range (RFC 9110 §14), on condition that
-    /// the file is unchanged (`If-Range`). A changed file is downloaded anew. ``PartialDownload`` describes and discards partial files.
+    /// The bytes go to a partial file in the destination's folder, with a record that describes them. If the download fails, is cancelled
+    /// or its process ends, the next download to the same destination continues: it requests the missing range (RFC 9110 §14), on condition
+    /// that the file is unchanged (`If-Range`). A changed file is downloaded from the beginning. ``PartialDownload`` describes and discards
+    /// partial files.
     ///
-    /// A body that is interrupted goes on by the call's ``RetryPolicy``, whose limits count from the last progress. By default a client
-    /// retries nothing: then the download ends with the error of its request.
+    /// The call's ``RetryPolicy`` decides whether an interrupted body is continued; its limits count from the last progress. By default a
+    /// client retries nothing: then the download throws the error of its request.
     ///
     /// - Parameters:
     ///   - destination: The file; its folder must exist.
@@ -45,9 +46,9 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
     ///     }
     ///     print(video.value.id)
     ///
-    /// The closure's call creates the session on the server; the pieces go to the URL in its answer. After an interruption the upload asks
-    /// the server how much it has, and sends the rest. With ``UploadOptions/sessionFile`` or ``UploadOptions/session`` it continues after a
-    /// new start of the program; then the closure's call isn't sent, unless the session has ended.
+    /// The closure's call creates the session on the server; the pieces are sent to the URL in its response. After an interruption the
+    /// upload asks the server for its position, and sends the rest. With ``UploadOptions/sessionFile`` or ``UploadOptions/session`` it
+    /// continues after a restart of the program; then the closure's call isn't sent, unless the session has ended.
     ///
     /// Pieces carry the client's credentials if the session is on the service's origin, or on one of
     /// ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``; OneDrive's never do.
@@ -59,7 +60,7 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
     ///   - progress: Called with the number of bytes sent, in order. It never decreases.
     ///   - isolation: The caller's isolation, which the closure shares.
     ///   - call: Calls the method of the client that creates the session.
-    /// - Returns: The answer to the last piece, decoded as the method's value; its ``ServiceResponse/url`` is the session's.
+    /// - Returns: The response to the last piece, decoded as the method's value; its ``ServiceResponse/url`` is the session's.
     /// - Throws: ``ServiceError`` for a failed request; ``TransferError``; `CancellationError`.
     public func upload<Value: Decodable>(
         _ file: URL, by rules: UploadProtocol, options: UploadOptions = UploadOptions(),
@@ -68,7 +69,7 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
     ) async throws -> ServiceResponse<Value> {
         let creation = try await captured(call)
         let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
-        return try await end.response(Value.self, of: creation)
+        return try await end.response(of: creation)
     }
 
     /// Uploads a file in pieces by a method without a value, as tus creates uploads. See ``upload(_:by:options:progress:isolation:_:)``.
@@ -80,7 +81,7 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
     ) async throws -> ServiceResponse<NoContent> {
         let creation = try await captured(call)
         let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
-        return try await end.response(NoContent.self, of: creation)
+        return try await end.response(of: creation)
     }
 
     func captured<Result>(
@@ -94,7 +95,7 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
 }
 
 extension ServiceClient {
-    /// Transfers that survive interruptions: see ``Transfers``.
+    /// Transfers that continue after interruptions: see ``Transfers``.
     public var transfers: Transfers<Self> { Transfers(client: self) }
 }
 
@@ -124,6 +125,6 @@ extension ServiceCall {
     ) async throws -> ServiceResponse<Value> {
         let creation = try CapturedCall(self)
         let end = try await ResumableUpload(client, creation, of: file, by: rules, options, progress: progress).run()
-        return try await end.response(type, of: creation)
+        return try await end.response(of: creation)
     }
 }

@@ -11,7 +11,6 @@ struct TusUpload: UploadDialect {
 
     var statuses: StatusSet { [200, 204, 404, 409, 410, 412, 423, 460] }
     var isForeign: Bool { false }
-    var repeatsEnd: Bool { true }
 
     func create(_ request: inout ServiceRequest, _ source: UploadSource) throws {
         request.headers["Tus-Resumable"] = Self.version
@@ -68,7 +67,7 @@ struct TusUpload: UploadDialect {
     func state(_ response: TransportResponse, _ body: Data, sent piece: Range<Int64>?, _ source: UploadSource) throws -> UploadState {
         switch response.status {
         case 404, 410: return .gone
-        // Another request has written meanwhile, or the checksum didn't fit: the server's position is what it was.
+        // Another request has written in between, or the checksum didn't match: the position must be asked for.
         case 409, 460: return .unknown
         case 423: return .busy
         default: break
@@ -89,12 +88,12 @@ struct TusUpload: UploadDialect {
         response.headers["Upload-Expires"].flatMap { HTTPDate.date(from: $0) }
     }
 
-    /// Checks the version of the protocol. Servers that omit it are common enough to be accepted.
+    /// Checks the version of the protocol. A missing version is accepted, because many servers omit it.
     private func checkVersion(_ response: TransportResponse) throws {
         let version = response.headers["Tus-Resumable"]
         guard response.status == 412 || (version ?? Self.version) != Self.version else { return }
         let versions = response.headers["Tus-Version"] ?? version ?? "another version"
-        throw TransferError(.invalidAnswer, "The server speaks tus \(versions), but the library \(Self.version).")
+        throw TransferError(.invalidAnswer, "The server supports tus \(versions), but the library supports \(Self.version).")
     }
 
     private static func badOffset(_ text: String) -> TransferError {

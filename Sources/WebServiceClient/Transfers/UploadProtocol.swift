@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a service takes a file in pieces.
+/// The protocol by which a service accepts a file in pieces.
 ///
 ///     try await drive.transfers.upload(video, by: .google) { try await $0.create(metadata) }
 public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
@@ -13,16 +13,16 @@ public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
 
     /// The algorithms of ``tus(metadata:pieces:checksum:sendsSmallFilesAtOnce:)`` for checksums of pieces.
     public enum Checksum: String, Sendable, Hashable, CaseIterable {
-        /// SHA-1, which each server with the extension supports.
+        /// SHA-1, which every server with the extension supports.
         case sha1
         /// MD5.
         case md5
-        /// SHA-256, if the server announces it.
+        /// SHA-256, which some servers support.
         case sha256
     }
 
     let kind: Kind
-    /// The most bytes of a piece; `nil` for the whole rest of the file.
+    /// The maximum number of bytes of a piece; `nil` for the whole rest of the file.
     let pieces: Int64?
     /// The fields of `Upload-Metadata`.
     var metadata: [String: String] = [:]
@@ -42,7 +42,8 @@ public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - metadata: The values of `Upload-Metadata`, such as `filename`. Keys have no spaces and no commas.
-    ///   - pieces: The most bytes of a request, more than zero; `nil` for the whole rest of the file. With a checksum, the default is 8 MiB.
+    ///   - pieces: The maximum number of bytes of a request, more than zero; `nil` for the whole rest of the file. With a checksum, the
+    ///     default is 8 MiB.
     ///   - checksum: Sends a checksum of each piece (`Upload-Checksum`). The server must have this extension.
     ///   - sendsSmallFilesAtOnce: Whether a file of at most 64 KiB is sent within the POST. The server must have the extension
     ///     `creation-with-upload`.
@@ -59,22 +60,23 @@ public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
     /// Google's resumable sessions with pieces of 8 MiB.
     public static let google = UploadProtocol.google(pieces: 8 << 20)
 
-    /// Google's resumable sessions, of Drive, YouTube and Cloud Storage: pieces with `Content-Range` to the URL in the `Location` of the call.
+    /// Google's resumable sessions of Drive, YouTube and Cloud Storage: pieces with `Content-Range`, sent to the URL in the response's
+    /// `Location`.
     ///
     /// The call is the POST with `uploadType=resumable`, whose body is the file's metadata. Its value is that of the last piece's response.
     ///
-    /// - Parameter pieces: The bytes of a piece, a multiple of 262,144.
+    /// - Parameter pieces: The number of bytes of a piece, a multiple of 262,144.
     public static func google(pieces: Int) -> UploadProtocol { UploadProtocol(.google, pieces: Int64(pieces)) }
 
     /// OneDrive's sessions with pieces of 10 MiB.
     public static let oneDrive = UploadProtocol.oneDrive(pieces: 10 << 20)
 
-    /// Sessions of OneDrive and Microsoft Graph: pieces with `Content-Range` to the `uploadUrl` in the JSON that the call's response has.
-    /// Credentials aren't sent there.
+    /// Sessions of OneDrive and Microsoft Graph: pieces with `Content-Range`, sent without credentials to the `uploadUrl` in the response's
+    /// JSON.
     ///
     /// The call is the POST to `createUploadSession`. Its value is that of the last piece's response.
     ///
-    /// - Parameter pieces: The bytes of a piece, a multiple of 327,680 and less than 60 MiB.
+    /// - Parameter pieces: The number of bytes of a piece, a multiple of 327,680 and less than 60 MiB.
     public static func oneDrive(pieces: Int) -> UploadProtocol { UploadProtocol(.oneDrive, pieces: Int64(pieces)) }
 
     /// The name of the protocol.
@@ -109,7 +111,7 @@ public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
         position..<(length - position > pieces ?? .max ? position + (pieces ?? 0) : length)
     }
 
-    /// Makes the requests of the protocol and reads their answers.
+    /// Makes the requests of the protocol and reads their responses.
     var dialect: any UploadDialect {
         switch kind {
         case .tus: TusUpload(rules: self)
@@ -118,13 +120,13 @@ public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Where an upload is, by an answer of its server.
+/// The state of an upload, according to a response of its server.
 enum UploadState: Hashable, Sendable {
     /// The server has the bytes before a position.
     case at(Int64)
-    /// The server has the whole file; this is its final answer.
+    /// The server has the whole file, and this is its final response.
     case finished
-    /// The position is unknown: ask.
+    /// The position is unknown and must be asked for.
     case unknown
     /// The session doesn't exist any more.
     case gone
@@ -132,29 +134,27 @@ enum UploadState: Hashable, Sendable {
     case busy
 }
 
-/// The requests and answers of one upload protocol.
+/// The requests and responses of one upload protocol.
 protocol UploadDialect: Sendable {
     /// The statuses that ``state(_:_:sent:of:)`` judges.
     var statuses: StatusSet { get }
     /// Whether sessions are on other origins and take no credentials.
     var isForeign: Bool { get }
-    /// Whether the server sends the final answer again when asked for the position.
-    var repeatsEnd: Bool { get }
 
     /// Adds the protocol's fields to the call that creates the session.
     func create(_ request: inout ServiceRequest, _ source: UploadSource) throws
-    /// The session's URL, as in the answer.
+    /// The session's URL, as written in the response.
     func location(_ response: TransportResponse, _ body: Data) throws -> String
-    /// What the server has after the call that created the session.
+    /// The state after the call that created the session.
     func created(_ response: TransportResponse, _ source: UploadSource) throws -> UploadState
     /// Makes the request for the position.
     func locate(_ request: inout ServiceRequest, _ source: UploadSource)
     /// Makes the request with a piece.
     func send(_ piece: Range<Int64>, _ request: inout ServiceRequest, _ source: UploadSource) throws
-    /// Judges an answer.
+    /// Judges a response.
     ///
     /// - Parameter piece: The piece that was sent; `nil` if the position was asked for.
     func state(_ response: TransportResponse, _ body: Data, sent piece: Range<Int64>?, _ source: UploadSource) throws -> UploadState
-    /// When the session ends, by an answer; `nil` if it doesn't say.
+    /// The end of the session according to a response; `nil` if it has none.
     func expiry(_ response: TransportResponse, _ body: Data) -> Date?
 }

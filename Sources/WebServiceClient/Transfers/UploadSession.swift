@@ -1,11 +1,11 @@
 public import Foundation
 
-/// An upload that has begun: what a program keeps to continue it after a new start.
+/// An upload that has begun. A program keeps it to continue the upload after a restart.
 ///
 ///     options.session = try JSONDecoder().decode(UploadSession.self, from: kept)
 ///     options.sessionChanged = { session in keep(session) }
 ///
-/// Its URL is a secret: whoever has it can upload. Descriptions hide it.
+/// Its URL is a secret, because it suffices to upload. Descriptions hide it.
 public struct UploadSession: Sendable, Hashable, Codable {
     /// The URL that the pieces are sent to.
     public let url: URL
@@ -31,13 +31,13 @@ public struct UploadSession: Sendable, Hashable, Codable {
         version = Self.currentVersion
     }
 
-    /// Whether the session can be of an upload by this protocol.
+    /// Whether the session can be used with this protocol.
     func isUsable(by rules: UploadProtocol) -> Bool {
         guard version == Self.currentVersion, kind == rules.kind, length >= 0 else { return false }
         return ["http", "https"].contains(Origin(url)?.scheme ?? "")
     }
 
-    /// Whether the file is the one that the session was made for.
+    /// Whether the file is the one that the session was created for.
     func fits(_ source: UploadSource) -> Bool { length == source.length && modified == source.modified }
 
     /// Reads a session from a file that only this user can access; `nil` if there is none.
@@ -64,7 +64,7 @@ extension UploadSession: CustomStringConvertible, CustomDebugStringConvertible, 
 
 /// How a file is uploaded in pieces.
 public struct UploadOptions: Sendable {
-    /// What happens if the file isn't the one that the session was made for: it has another length or time of change.
+    /// What happens if the file isn't the one that the session was created for, because it has another length or modification time.
     public enum ChangedFile: String, Sendable, Hashable, CaseIterable {
         /// The upload fails with ``TransferError/Reason/sourceChanged``.
         case fail
@@ -72,17 +72,18 @@ public struct UploadOptions: Sendable {
         case startOver
     }
 
-    /// A file that keeps the session, so that an upload continues after a new start of the program. It has the mode 0600, is replaced
-    /// atomically, and is removed when the upload is complete. Use one for each upload. Default `nil`: none.
+    /// A file that keeps the session, so that an upload continues after a restart of the program. It has the mode 0600, is replaced
+    /// atomically, and is removed when the upload is complete or the session has ended. Use one for each upload. Default `nil`: none.
     public var sessionFile: URL?
     /// The session to continue. It takes precedence over the one in ``sessionFile``.
     public var session: UploadSession?
-    /// Called with each new session, and with `nil` when the upload is complete, for programs that keep sessions themselves.
+    /// Called with each new or changed session, and with `nil` when the upload is complete or the session has ended, for programs that keep
+    /// sessions themselves.
     public var sessionChanged: (@Sendable (UploadSession?) -> Void)?
     /// What happens if the file has changed since the session began. Default ``ChangedFile/fail``.
     public var changedFile: ChangedFile
-    /// Whether and when an interrupted upload goes on; `nil`, the default, for the policy of the call. The number of attempts and the total
-    /// time count from the last progress.
+    /// Whether and when an interrupted upload continues; `nil`, the default, for the policy of the call. The number of attempts and the
+    /// total time count from the last progress.
     public var retry: RetryPolicy?
 
     /// Creates options.

@@ -1,7 +1,7 @@
 import CSystemLibraries
 import Foundation
 
-/// The file of an upload, as it was when the upload began.
+/// The file of an upload, with its length and modification time when the upload began.
 struct UploadSource: Sendable {
     let file: URL
     let length: Int64
@@ -10,26 +10,26 @@ struct UploadSource: Sendable {
 
     /// A piece of at most this size is read into memory.
     private static let memoryLimit: Int64 = 1 << 20
-    /// The size of the pieces that are read of a longer one.
+    /// The size of the reads of a larger piece.
     private static let readSize = 256 << 10
 
     init(_ file: URL) throws {
         guard file.isFileURL else {
-            throw TransferError(.unusable, "The upload's source \(SecretMask.text(of: file)) is no file: give a file URL.")
+            throw TransferError(.unusable, "The upload's source \(SecretMask.text(of: file)) isn't a file: give a file URL.")
         }
         self.file = file
         (length, modified) = try Self.status(of: file)
     }
 
     private static func status(of file: URL) throws -> (length: Int64, modified: Int64) {
-        // It throws for what isn't a readable regular file.
+        // It throws if the file isn't a readable regular file.
         let length = try RequestBody.length(of: file)
         var status = csl_file_status()
         guard csl_status_at_path(file.path(percentEncoded: false), true, &status) == 0 else { return (length, 0) }
         return (status.size, status.modified)
     }
 
-    /// Whether the file is as it was.
+    /// Whether the file is unchanged.
     func isUnchanged() throws -> Bool { try Self.status(of: file) == (length, modified) }
 
     /// A part of the file as the body of a request.

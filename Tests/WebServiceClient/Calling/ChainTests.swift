@@ -29,9 +29,9 @@ import WebServiceTesting
     @Test func `the stages have the order of the design`() {
         #expect(
             Chain.stages.map(\.name) == [
-                "identifier", "interceptors", "preparation", "idempotency key", "redirects", "session", "hop interceptors", "cache",
-                "coalescing", "retry", "network", "hedging", "circuit breaker", "attempt interceptors", "tracing", "rate limit", "queue",
-                "record", "authentication", "cookies",
+                "identifier", "interceptors", "preparation", "idempotency key", "redirects", "session", "hop interceptors", "bodies",
+                "cache", "coalescing", "retry", "network", "hedging", "circuit breaker", "attempt interceptors", "tracing", "rate limit",
+                "queue", "digests", "record", "authentication", "cookies",
             ])
         #expect(Set(Chain.stages.map(\.name)).count == Chain.stages.count)
     }

@@ -293,7 +293,7 @@ import WebServiceTesting
             #expect(call.attempts == 3)
             try await until { log.all.count == 2 }
         }
-        #expect(log.all == ["Enough.", "one"] && client.runtime.retryAccount.balance == 0)
+        #expect(log.all == ["Enough.", "one"] && client.runtime.retryAccounts.account(for: client.state.place).balance == 0)
     }
 
     @Test func `a storm of restarts and cancellations ends once`() async throws {

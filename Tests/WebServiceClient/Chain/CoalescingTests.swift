@@ -38,7 +38,7 @@ import WebServiceTesting
             async let other = self.get(client, "/b")
             async let field = self.get(client) { $0.header("X-A", "1") }
             async let plain: String = client.http.get("/a").value()
-            async let post: String = client.http.post("/a").describing { $0.coalesced() }.value()
+            async let post: String = client.with(Coalescing()) { try await $0.http.post("/a").value() }
             async let head: Void = client.http.head("/a").describing { $0.coalesced() }.ended()
             async let shorter = self.get(client) { $0.describing { $0.timeouts(ServiceTimeouts(idle: .seconds(1))) } }
             try await gate.arrived(7)
@@ -47,6 +47,18 @@ import WebServiceTesting
             _ = try await (same, twin, other, field, plain, post, head, shorter)
         }
         #expect(stub.requests.count == 7)
+    }
+
+    @Test func `an endpoint whose method can't share exchanges is a fault`() {
+        final class Shared: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable {
+                ["send()": .post("/a").coalesced(), "fetch()": .get("/a").coalesced(), "look()": .head("/a").coalesced()]
+            }
+        }
+        let faults = Shared.verify()
+        #expect(faults.map(\.kind) == [.badPolicy])
+        #expect(faults.first?.key == "send()")
+        #expect("\(faults)".contains("remove .coalesced()"))
     }
 
     @Test func `one caller's cancellation and deadline leave the others alone`() async throws {

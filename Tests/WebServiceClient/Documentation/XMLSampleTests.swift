@@ -3,24 +3,26 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-private struct Order: Codable, Equatable, Sendable {
-    var id: Int
-    var placed: Date
-    var note: String?
-    var lines: [Line]
-    var language: String?
+extension XMLSampleTests {
+    fileprivate struct Order: Codable, Equatable, Sendable {
+        var id: Int
+        var placed: Date
+        var note: String?
+        var lines: [Line]
+        var language: String?
 
-    enum CodingKeys: String, CodingKey {
-        case id = "@id", placed, note
-        case lines = "lines/line"
-        case language = "@xml:lang"
-    }
+        enum CodingKeys: String, CodingKey {
+            case id = "@id", placed, note
+            case lines = "lines/line"
+            case language = "@xml:lang"
+        }
 
-    struct Line: Codable, Equatable, Sendable {
-        var count: Int
-        var name: String
+        struct Line: Codable, Equatable, Sendable {
+            var count: Int
+            var name: String
 
-        enum CodingKeys: String, CodingKey { case count = "@count", name = "#text" }
+            enum CodingKeys: String, CodingKey { case count = "@count", name = "#text" }
+        }
     }
 }
 
@@ -35,7 +37,9 @@ private struct Drawing: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey { case shapes = "*" }
 }
 
-private typealias Shop = WebServiceClient
+extension XMLSampleTests {
+    fileprivate typealias Shop = WebServiceClient
+}
 
 private struct Item: Codable, Equatable { var title: String }
 

@@ -22,7 +22,7 @@ private struct Mirrored: Sendable {
     var startDate = Date(timeIntervalSince1970: 0.5)
 }
 
-private struct AnyKey: CodingKey, Hashable {
+private struct FieldName: CodingKey, Hashable {
     var stringValue: String
     var intValue: Int? { nil }
 
@@ -34,8 +34,8 @@ private struct OneMember: Encodable {
     var name: String
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: AnyKey.self)
-        try container.encode(1, forKey: AnyKey(stringValue: name))
+        var container = encoder.container(keyedBy: FieldName.self)
+        try container.encode(1, forKey: FieldName(stringValue: name))
     }
 }
 
@@ -151,7 +151,7 @@ private struct OneMember: Encodable {
 
     @Test func `Strategies of an encoder reach them, too`() async throws {
         let serializer = JSONSerializer { encoder, _ in
-            encoder.keyEncodingStrategy = .custom { path in AnyKey(stringValue: "x-" + (path.last?.stringValue ?? "")) }
+            encoder.keyEncodingStrategy = .custom { path in FieldName(stringValue: "x-" + (path.last?.stringValue ?? "")) }
             encoder.dateEncodingStrategy = .custom { date, encoder in
                 var container = encoder.singleValueContainer()
                 try container.encode(Int(date.timeIntervalSince1970) / 86_400)

@@ -150,7 +150,8 @@ enum CurlFault {
     static func expectationFailed(at host: String) -> TransportError {
         TransportError(
             .truncated,
-            "\(host) answered the request's Expect with 417, and libcurl discards the body of such a response: omit Expect.")
+            "\(host) answered the request's Expect with 417, and libcurl discards the body of such a response: omit Expect.",
+            underlying: ExpectationFailed())
     }
 
     /// A response ended within its body.

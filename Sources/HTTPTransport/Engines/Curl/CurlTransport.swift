@@ -69,7 +69,7 @@ public final class CurlTransport: CancellableTransport {
     public var capabilities: TransportCapabilities {
         let library = settings.library
         var capabilities: TransportCapabilities = [
-            .backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses, .bodiesWithGET,
+            .backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses, .bodiesWithGET, .expectations,
         ]
         capabilities.formUnion(CurlTrust.capabilities(of: library))
         if library.features.contains(.http2), settings.configuration.httpVersion != .http1 { capabilities.insert(.http2) }

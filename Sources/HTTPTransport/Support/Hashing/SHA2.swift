@@ -12,6 +12,20 @@ package struct SHA256: HashFunction {
     package func finalize() -> [UInt8] { Self.digest(of: blocks.finished().words.map(\.bigEndian)) }
 }
 
+/// SHA-512 (FIPS 180-4 §6.4): 512 bits.
+package struct SHA512: HashFunction {
+    package static var digestLength: Int { 64 }
+    package static var blockLength: Int { SHA2Compression<SHA512Variant>.blockLength }
+
+    private var blocks = MessageBlocks(SHA2Compression<SHA512Variant>())
+
+    package init() {}
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) { blocks.append(bytes) }
+
+    package func finalize() -> [UInt8] { Self.digest(of: blocks.finished().words.map(\.bigEndian)) }
+}
+
 /// SHA-512/256 (FIPS 180-4 §6.7): SHA-512 with different initial words, truncated to 256 bits. Digest authentication calls it
 /// `SHA-512-256`. It isn't the first half of SHA-512.
 package struct SHA512_256: HashFunction {
@@ -56,6 +70,20 @@ enum SHA256Variant: SHA2Variant {
     @inline(__always) static func bigSigma1(_ x: UInt32) -> UInt32 { rotated(x, 6) ^ rotated(x, 11) ^ rotated(x, 25) }
     @inline(__always) static func smallSigma0(_ x: UInt32) -> UInt32 { rotated(x, 7) ^ rotated(x, 18) ^ x &>> 3 }
     @inline(__always) static func smallSigma1(_ x: UInt32) -> UInt32 { rotated(x, 17) ^ rotated(x, 19) ^ x &>> 10 }
+}
+
+/// SHA-512 differs from SHA-512/256 in its initial words only.
+enum SHA512Variant: SHA2Variant {
+    static var lengthField: MessagePadding.LengthField { .bigEndian128 }
+    static var constants: [UInt64] { SHA512_256Variant.constants }
+    static let initial: [UInt64] = [
+        0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
+        0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,
+    ]
+    @inline(__always) static func bigSigma0(_ x: UInt64) -> UInt64 { SHA512_256Variant.bigSigma0(x) }
+    @inline(__always) static func bigSigma1(_ x: UInt64) -> UInt64 { SHA512_256Variant.bigSigma1(x) }
+    @inline(__always) static func smallSigma0(_ x: UInt64) -> UInt64 { SHA512_256Variant.smallSigma0(x) }
+    @inline(__always) static func smallSigma1(_ x: UInt64) -> UInt64 { SHA512_256Variant.smallSigma1(x) }
 }
 
 enum SHA512_256Variant: SHA2Variant {

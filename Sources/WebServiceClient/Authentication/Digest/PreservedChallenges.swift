@@ -4,7 +4,7 @@ import Foundation
 ///
 /// ``ClientSession/save(to:including:)`` and ``ClientSession/load(from:)`` use it. A provider that wraps another one forwards both members.
 public protocol ChallengePreserving: AuthenticationProvider {
-    /// What the provider remembers of challenges, without user names and passwords.
+    /// The challenges that the provider has received, without user names and passwords.
     var preservedChallenges: PreservedChallenges { get }
 
     /// Continues with preserved challenges, unless it has newer ones.
@@ -13,10 +13,10 @@ public protocol ChallengePreserving: AuthenticationProvider {
 
 /// The realms, nonces and counts of Digest sessions (RFC 7616 §3.3), as a value that can be stored.
 ///
-/// It holds no password and nothing that is derived from one: who has it can't authenticate. It belongs to one process at a time, because a
-/// server may refuse a nonce count that was used before.
+/// It contains neither a password nor anything derived from one, so it doesn't suffice to authenticate. Use it in one process at a time,
+/// because a server may refuse a nonce count that was used before.
 public struct PreservedChallenges: Sendable, Hashable, Codable {
-    /// The session of an origin, or of a proxy.
+    /// The Digest session of an origin or a proxy.
     struct Entry: Sendable, Hashable, Codable {
         /// The origin; `nil` for a proxy.
         var origin: String?
@@ -37,7 +37,7 @@ public struct PreservedChallenges: Sendable, Hashable, Codable {
 
     var entries: [Entry]
 
-    /// Whether there are none.
+    /// Whether there are no challenges.
     public var isEmpty: Bool { entries.isEmpty }
 
     init(_ entries: [Entry]) {
@@ -64,7 +64,7 @@ public struct PreservedChallenges: Sendable, Hashable, Codable {
 
 extension PreservedChallenges.Entry {
     init?(_ session: DigestSession, of scope: AuthenticationScope, used count: UInt32, strongest: DigestAlgorithm.Function?) {
-        // Without an origin, only a proxy's session can be found again.
+        // A session without an origin can't be found again, unless it is a proxy's.
         guard scope.target == .proxy || scope.origin != nil else { return nil }
         let challenge = session.challenge
         self.init(

@@ -13,14 +13,14 @@ extension ServiceEnvironments {
     ///       ]
     ///     }
     ///
-    /// `Timeouts` has the seconds of `FirstByte`, `Idle`, `Connect` and `Total`. Only `Name`, and one of `BaseURL` and `BaseURLs`, are
-    /// required. Credentials don't belong into the file: `configure` sets the authentication provider of each environment.
+    /// `Timeouts` has the seconds of `FirstByte`, `Idle`, `Connect` and `Total`. Only `Name` and at least one of `BaseURL` and `BaseURLs`
+    /// are required. Credentials don't belong in the file: `configure` sets the authentication provider of each environment.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - choice: Where the name of the current environment is kept; it takes precedence over `Initial`. Default: nowhere.
+    ///   - choice: Where the name of the current environment is kept; a kept name takes precedence over `Initial`. Default: nowhere.
     ///   - configure: Changes a client's settings in an environment. It is called for each client and each change of its settings, so it
-    ///     returns the same providers, jars and caches each time.
+    ///     must set the same providers, jars and caches each time.
     /// - Throws: ``ServiceEnvironmentError`` with every fault of the file.
     public convenience init(
         contentsOf file: URL, choice: EnvironmentChoice? = nil,
@@ -115,7 +115,7 @@ struct EnvironmentFile {
             ("FirstByte", \ServiceTimeouts.firstByte), ("Idle", \.idle), ("Connect", \.connect), ("Total", \.total),
         ] as [(String, WritableKeyPath<ServiceTimeouts, Duration?>)] {
             guard let value = record[key] else { continue }
-            // More seconds than a century would overflow.
+            // The bound, about 95 years, prevents overflows.
             if case .number(let seconds) = value, seconds > 0, seconds <= 3_000_000_000 {
                 timeouts[keyPath: path] = .seconds(seconds)
             } else {

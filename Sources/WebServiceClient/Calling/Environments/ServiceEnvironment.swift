@@ -1,5 +1,5 @@
-/// A named set of settings of a service, such as *production*, *staging* or *local*: the service root, headers, deadlines, and whatever else
-/// differs.
+/// A named set of settings of a service, such as *production*, *staging* or *local*: the service root, headers, deadlines and other
+/// settings.
 ///
 ///     let environments = try ServiceEnvironments([
 ///         ServiceEnvironment("production", serviceRoot: "https://api.example.com/v1") {
@@ -14,10 +14,10 @@ public struct ServiceEnvironment: Sendable {
     public var name: String
     /// The service root of clients that have none in ``serviceRoots``.
     public var serviceRoot: String
-    /// The service roots of single clients, by the names of their classes: an environment often has several services.
+    /// The service roots of individual clients, by the names of their classes: an environment often has several services.
     public var serviceRoots: [String: String]
-    /// Further origins of the service: they replace ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``, because those belong
-    /// to the client's own service root.
+    /// Further origins of the service. They replace ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``, because those
+    /// belong to the client's own service root.
     public var allowedOrigins: [String]
     /// Header fields, which take precedence over those of the client.
     public var headers: HTTPFields
@@ -25,8 +25,8 @@ public struct ServiceEnvironment: Sendable {
     public var timeouts: ServiceTimeouts
     /// Values for the program, such as the identifier of an OAuth client. The library doesn't use them.
     public var values: [String: String]
-    /// Changes a client's settings after all others. It is called for each client and each change of its settings, so it returns the same
-    /// providers, jars and caches each time.
+    /// Changes a client's settings, after all other settings are applied. It is called for each client and each change of its settings, so
+    /// it must set the same providers, jars and caches each time.
     public var configure: (@Sendable (inout WebServiceClient.Configuration) -> Void)?
 
     /// Whether it is the only one of its ``ServiceEnvironments``.
@@ -67,7 +67,7 @@ public struct ServiceEnvironment: Sendable {
         return result
     }
 
-    /// Whether a client has its own authentication provider in this environment, and so in others.
+    /// Whether this environment uses the client's own authentication provider, so that others may use it too.
     func sharesProvider(of configuration: WebServiceClient.Configuration, _ client: String) -> Bool {
         guard !isAlone, configuration.authenticationProvider != nil else { return false }
         var probe = configuration
@@ -75,7 +75,7 @@ public struct ServiceEnvironment: Sendable {
         return applied(to: probe, of: client).authenticationProvider == nil
     }
 
-    /// What is wrong with the environment, each with the fix.
+    /// The faults of the environment, each with its fix.
     var faults: [String] {
         var faults: [String] = []
         let place = "the environment \"\(name)\""
@@ -129,28 +129,28 @@ extension ServiceEnvironment: CustomStringConvertible, CustomDebugStringConverti
 }
 
 extension WebServiceClient {
-    /// Creates a client whose service root and settings are those of the current environment.
+    /// Creates a client with the service root and settings of the current environment.
     ///
     ///     let shop = Shop(environments: environments)
     ///
     /// - Parameters:
-    ///   - environments: The environments, which the client keeps.
-    ///   - configure: Sets the settings that all environments share; those of the environment take precedence. Credentials belong to an
+    ///   - environments: The environments. The client retains them.
+    ///   - configure: Sets the settings that all environments share; an environment's settings take precedence. Credentials belong to an
     ///     environment: set its authentication provider in ``ServiceEnvironment/configure``.
     public convenience init(environments: ServiceEnvironments, configure: (inout Configuration) -> Void = { _ in }) {
         self.init(serviceRoot: "", configure: configure)
         follow(environments)
     }
 
-    /// Lets the client use the current environment, now and after each change; with `nil`, its own settings only. Calls in flight keep
-    /// their settings.
+    /// Makes the client use the current environment, now and after each change. With `nil`, the client uses only its own settings. Calls in
+    /// flight keep their settings.
     ///
     /// ``configuration`` doesn't contain the settings of the environment.
     public func follow(_ environments: ServiceEnvironments?) {
         guard let environments else { return replaceEnvironments(nil, nil, number: 0) }
         let current = environments.add(self)
         replaceEnvironments(environments, current.environment, number: current.number)
-        // A change in between didn't reach this client.
+        // A change in between may not have reached this client.
         let latest = environments.add(self)
         apply(latest.environment, number: latest.number, of: environments)
         if let fault = environments.choiceFault {

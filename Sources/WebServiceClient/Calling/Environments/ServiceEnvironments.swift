@@ -1,14 +1,15 @@
 public import Foundation
 
-/// The environments of a program, one of which is current. Clients follow it: ``WebServiceClient/WebServiceClient/init(environments:configure:)``.
+/// The environments of a program. One of them is current, and clients follow it:
+/// ``WebServiceClient/WebServiceClient/init(environments:configure:)``.
 ///
 ///     let environments = try ServiceEnvironments(contentsOf: file, choice: .file(folder.appending(path: "environment")))
 ///     let shop = Shop(environments: environments)
 ///     try environments.switchTo("staging")
 ///     for await environment in environments.changes { title = environment.name }
 ///
-/// When the current environment changes, each client has new settings for later calls; calls in flight end with the old ones. What a client
-/// has learned belongs to the service that it learned it from, so nothing of the old environment reaches the new one:
+/// When the current environment changes, each client has new settings for later calls; calls in flight keep the old ones. The owner of each
+/// kind of state decides whether two environments share it:
 ///
 /// | state | belongs to |
 /// |---|---|
@@ -35,7 +36,7 @@ public final class ServiceEnvironments: Sendable {
 
     /// The environments, in their order.
     public let all: [ServiceEnvironment]
-    /// Why the kept choice isn't the current environment: the file is damaged, or names no environment. `nil` if it is, or if none was kept.
+    /// Why the kept choice isn't used, such as a damaged file or an unknown name; `nil` if it is used, or if none was kept.
     public let choiceFault: ServiceEnvironmentError?
     private let choice: EnvironmentChoice?
     private let state: Locked<State>
@@ -44,9 +45,9 @@ public final class ServiceEnvironments: Sendable {
     ///
     /// - Parameters:
     ///   - environments: The environments.
-    ///   - initial: The name of the first current environment, if no choice is kept. Default: the first one.
+    ///   - initial: The name of the environment that is current at first, if no choice is kept. Default: the first one.
     ///   - choice: Where the name of the current environment is kept. Default: nowhere.
-    /// - Throws: ``ServiceEnvironmentError`` with every fault of the environments, or of the kind `unknown`.
+    /// - Throws: ``ServiceEnvironmentError`` with every fault of the environments, or of the kind `unknown` for a wrong `initial`.
     public init(_ environments: [ServiceEnvironment], initial: String? = nil, choice: EnvironmentChoice? = nil)
         throws(ServiceEnvironmentError)
     {
@@ -94,10 +95,10 @@ public final class ServiceEnvironments: Sendable {
         try Self.find(name, in: all)
     }
 
-    /// Makes another environment the current one, for later calls of all clients that follow it. When it returns, they do.
+    /// Makes an environment the current one. When the method returns, later calls of all clients that follow the environments use it.
     ///
-    /// - Throws: ``ServiceEnvironmentError``: of the kind `unknown` if there is no such environment, and nothing has changed; of the kind
-    ///   `choiceNotKept` if the environment is current, but the choice can't be kept.
+    /// - Throws: ``ServiceEnvironmentError``: of the kind `unknown` if no environment has the name, and nothing changes; of the kind
+    ///   `choiceNotKept` if the environment is current now, but the choice can't be kept.
     public func switchTo(_ name: String) throws(ServiceEnvironmentError) {
         let environment = try Self.find(name, in: all)
         let (number, clients, observers) = state.withLock { state in
@@ -114,8 +115,8 @@ public final class ServiceEnvironments: Sendable {
         try keep()
     }
 
-    /// The current environment after each change, as an asynchronous sequence. A slow reader misses environments in between, but always gets
-    /// the latest. It doesn't keep the environments alive, and ends with them.
+    /// The current environment after each change, as an asynchronous sequence. A slow reader misses environments in between, but always
+    /// gets the latest. The sequence doesn't retain the environments, and ends when they are released.
     public var changes: EnvironmentChanges { EnvironmentChanges(environments: self) }
 
     /// Adds a client that follows the changes.
@@ -144,7 +145,7 @@ public final class ServiceEnvironments: Sendable {
         return stream
     }
 
-    /// Keeps the name of the current environment. Of concurrent changes, one thread keeps the last.
+    /// Keeps the name of the current environment. If changes are concurrent, one thread keeps the last name.
     private func keep() throws(ServiceEnvironmentError) {
         guard let choice else { return }
         let isFirst = state.withLock { state in
@@ -202,7 +203,7 @@ public struct EnvironmentChanges: AsyncSequence, Sendable {
         stream = environments.stream()
     }
 
-    /// Returns an iterator. A sequence has one reader.
+    /// Returns an iterator. Each sequence has one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
 
     /// An iterator over the changes.
@@ -214,14 +215,14 @@ public struct EnvironmentChanges: AsyncSequence, Sendable {
     }
 }
 
-/// Where the name of the current environment is kept between runs of a program.
+/// A place that keeps the name of the current environment between runs of a program.
 public struct EnvironmentChoice: Sendable {
     /// Returns the kept name; `nil` if there is none.
     let load: @Sendable () throws -> String?
     /// Keeps a name.
     let save: @Sendable (_ name: String) throws -> Void
 
-    /// Keeps the name in a place of the program. The closures may block; they aren't called at the same time.
+    /// Keeps the name with closures of the program. The closures may block; they aren't called concurrently.
     public init(load: @escaping @Sendable () throws -> String?, save: @escaping @Sendable (_ name: String) throws -> Void) {
         self.load = load
         self.save = save
@@ -271,7 +272,7 @@ public struct EnvironmentChoice: Sendable {
 public struct ServiceEnvironmentError: DescribedError, Sendable, Hashable {
     /// The kinds of errors.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// There is no environment of the name.
+        /// No environment has the name.
         case unknown
         /// Environments, or their file, have faults.
         case invalid

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension WebServiceClient {
-    /// What the client keeps from call to call: headers and query items that it adds to the requests of its service.
+    /// The client's session: headers and query items that it adds to each request of its service.
     ///
     ///     try shop.session.update {
     ///         $0.headers["X-Session"] = login.id
@@ -14,13 +14,15 @@ extension WebServiceClient {
 /// The session of a client: ``WebServiceClient/WebServiceClient/session``.
 ///
 /// * Its items are added to the requests of the service root's origin and of the allowed origins, redirects included, and never to others.
-/// * Headers: library < client < session < class < endpoint < call. Query items are added last, if the request has none of the same name.
-/// * A session belongs to the service: to the environment and the origin of the service root. With another one, the client has another
-///   session, and with the old one the old session.
-/// * A change counts for later calls. Calls in flight keep their session, with redirects and retries.
-/// * Secret items are credentials: texts mask them, and neither a cached response nor a shared exchange of another session answers a call.
+/// * Precedence of headers: library < client < session < class < endpoint < call. Query items are added last, if the request has none of
+///   the same name.
+/// * A session belongs to the service: to the environment and the origin of the service root. When one of them changes, the client uses
+///   another session; when it changes back, the client uses the old session again.
+/// * A change applies to later calls. Calls in flight keep their session, for redirects and retries too.
+/// * Secret items are credentials: descriptions mask them, and a call never uses a cached response or a shared exchange of a session with
+///   other secrets or query items.
 public struct ClientSession: Sendable {
-    /// What ``save(to:including:)`` writes in addition to the items without secrets.
+    /// The parts that ``save(to:including:)`` writes in addition to the items that aren't secret.
     public struct Parts: OptionSet, Sendable, Hashable {
         /// The bits.
         public let rawValue: Int
@@ -43,7 +45,7 @@ public struct ClientSession: Sendable {
     /// Each change prepares all endpoints again, as ``WebServiceClient/WebServiceClient/configure(_:)`` does: for a value that changes with
     /// each call, use an ``Interceptor``.
     ///
-    /// - Throws: ``SessionError`` if an item can't be sent, or the closure's error. The session isn't changed then.
+    /// - Throws: ``SessionError`` if an item can't be sent, or the closure's error. The session is unchanged then.
     public func update(_ change: (inout SessionState) throws -> Void) throws {
         while true {
             let state = client.state
@@ -57,7 +59,7 @@ public struct ClientSession: Sendable {
         }
     }
 
-    /// Removes all items, as after signing out. Challenges and cookies stay where they are.
+    /// Removes all items, for example after signing out. Challenges and cookies remain.
     public func clear() {
         try? update { $0 = SessionState() }
     }
@@ -69,7 +71,7 @@ public struct ClientSession: Sendable {
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - parts: What is written in addition to the items without secrets. Default: nothing.
+    ///   - parts: The parts to write in addition to the items that aren't secret. Default: none.
     /// - Returns: The names of the secret items that weren't written, sorted.
     /// - Throws: ``SessionError`` if the file can't be written. Its previous content is kept.
     @discardableResult
@@ -95,11 +97,11 @@ public struct ClientSession: Sendable {
         return Set(names).subtracting(keptNames).sorted()
     }
 
-    /// Replaces the session by that of a file, and gives the authentication providers the challenges in it.
+    /// Replaces the session with the one in a file, and gives the authentication providers the challenges in it.
     ///
-    /// - Returns: Whether the file exists. Without it, nothing changes.
-    /// - Throws: ``SessionError``, which names the file, if it is damaged, isn't private, has a later version, or belongs to another service
-    ///   or environment. Nothing is changed then.
+    /// - Returns: Whether the file exists. If it doesn't, nothing changes.
+    /// - Throws: ``SessionError``, which names the file, if it is damaged, isn't private, has a later version, or belongs to another
+    ///   service or environment. Nothing changes then.
     @discardableResult
     public func load(from file: URL) throws -> Bool {
         let name = file.lastPathComponent
@@ -131,7 +133,7 @@ struct SessionFile: Codable {
     static let currentVersion = 1
 
     var version = currentVersion
-    /// The origin of the service; `nil` if it has arguments, or the client has no root.
+    /// The origin of the service; `nil` if its host is an argument, or the client has no service root.
     var origin: String?
     /// The environment's name; `nil` without environments.
     var environment: String?
@@ -180,12 +182,13 @@ struct SessionFile: Codable {
         return try encoder.encode(self)
     }
 
-    /// What the session belongs to.
+    /// The service that the session belongs to.
     var place: ServicePlace { ServicePlace(environment: environment, origin: origin.flatMap { URL(string: $0) }.flatMap(Origin.init)) }
 }
 
 extension ClientState {
-    /// What the authentication providers remember of challenges: the service's provider of origins, the proxy's of proxies.
+    /// The challenges that the authentication providers preserve: the service's provider those of origins, the proxy's provider those of
+    /// proxies.
     fileprivate var preservedChallenges: PreservedChallenges {
         func entries(_ provider: (any AuthenticationProvider)?, ofProxy: Bool) -> [PreservedChallenges.Entry] {
             (provider as? any ChallengePreserving)?.preservedChallenges.entries.filter { ($0.origin == nil) == ofProxy } ?? []

@@ -2,7 +2,7 @@ import Foundation
 
 /// The headers and query items that a client keeps and adds to the requests of its service: ``WebServiceClient/WebServiceClient/session``.
 ///
-/// The value can be compared, stored and encoded. Encoding includes the secrets; ``withoutSecrets`` has none.
+/// The encoded value includes the secrets; ``withoutSecrets`` has none.
 public struct SessionState: Sendable, Hashable {
     /// An item of the query.
     public struct QueryItem: Sendable, Hashable, Codable {
@@ -21,18 +21,18 @@ public struct SessionState: Sendable, Hashable {
     /// The header fields. They take precedence over those of the client; those of the class, the endpoint and the call take precedence over
     /// them. Values have no placeholders.
     public var headers: HTTPFields = [:]
-    /// The query items, in their order. Items of the same name that the request has already take precedence.
+    /// The query items, in order. The request's own items of the same name take precedence.
     public var query: [QueryItem] = []
-    /// The names of header fields that are credentials, although their names don't say so. Names such as `Authorization` or `X-Token` always
-    /// count.
+    /// The names of further header fields that are credentials. Fields with names such as `Authorization` or `X-Token` are credentials in
+    /// any case.
     public var secretHeaders: Set<HTTPFields.Name> = []
-    /// The names of query items that are credentials, although their names don't say so. Names such as `access_token` always count.
+    /// The names of further query items that are credentials. Items with names such as `access_token` are credentials in any case.
     public var secretQuery: Set<String> = []
 
     /// Creates a session without items.
     public init() {}
 
-    /// Whether there are no items.
+    /// Whether the session has no items.
     public var isEmpty: Bool { headers.isEmpty && query.isEmpty }
 
     /// The value of the first query item of a name. Setting replaces all items of the name; `nil` removes them.
@@ -64,13 +64,13 @@ public struct SessionState: Sendable, Hashable {
     /// Whether it has secret headers or query items.
     var hasSecrets: Bool { headers.contains { isSecret(header: $0.name) } || query.contains { isSecret(query: $0.name) } }
 
-    /// Fields that belong to one message, so that a session can't have them (RFC 9110 §5.1, §7.6.1, RFC 9112 §6).
+    /// Fields that belong to one message, so that a session can't contain them (RFC 9110 §5.1, §7.6.1, RFC 9112 §6).
     private static let ofMessages: Set<String> = [
         "connection", "content-encoding", "content-length", "content-range", "content-type", "expect", "host", "keep-alive",
         "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// What is wrong with the first unusable item; `nil` if all can be sent.
+    /// The problem of the first unusable item, with its fix; `nil` if all items can be sent.
     var problem: String? {
         for field in headers {
             guard field.isValid else {
@@ -95,7 +95,7 @@ public struct SessionState: Sendable, Hashable {
             return (item.name, item.value.map { name + "=" + URLEncoding.queryValue($0) } ?? name)
         }
         items.secretTexts = query.filter { isSecret(query: $0.name) }.compactMap(\.value)
-        // The URL, and Vary, distinguish responses too, unless an endpoint has its own cache identifier.
+        // Vary distinguishes the other headers. Query items are part of the URL, but an endpoint's own cache identifier replaces the URL.
         var identity = headers.filter { isSecret(header: $0.name) }.map { "\($0.name.canonicalName): \($0.value)" }
         identity += items.query.map { "?" + $0.pair }
         if !identity.isEmpty { items.identity = SHA256.hexadecimal(of: identity.joined(separator: "\n")) }

@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-/// The folder of a ``DiskCacheStore``: the names of its files, and what is in it.
+/// The folder of a ``DiskCacheStore``: names and lists its files.
 ///
 ///     ROOT/PARTITION/URL.SLOT                  a response; both names are digests
 ///     ROOT/PARTITION/new-PROCESS-MARK-RANDOM   a response that isn't finished
@@ -20,7 +20,7 @@ struct DiskCacheFolder: Sendable {
             case response
             /// A process is writing it.
             case unfinished
-            /// A process that has ended since was writing it.
+            /// The process that was writing it has ended.
             case abandoned
         }
 
@@ -30,7 +30,7 @@ struct DiskCacheFolder: Sendable {
         let used: Int64
     }
 
-    /// The place of a file that is being visited. Of a hundred thousand files, mostly only the sizes are of interest, and not the paths.
+    /// The place of a file that is being visited. The path is built on demand, because most visits need only the size.
     struct Place {
         fileprivate let folder: String
         /// Valid during the visit.
@@ -44,13 +44,13 @@ struct DiskCacheFolder: Sendable {
 
     /// The number of responses of one key, such as those for different languages.
     static let slots = 8
-    /// Distinguishes this process from others, also from an ended one with the same number.
+    /// Distinguishes this process from others, including ended ones with the same ID.
     private static let processMark = "\(getpid())-\(String(UInt32.random(in: .min ... .max), radix: 36))"
     /// The beginning of the names of unfinished files.
     private static let unfinishedPrefix = "new-"
-    /// The age in seconds of unfinished files that are removed, whatever their process does.
+    /// The age in seconds at which unfinished files are removed, even if their process still runs.
     private static let unfinishedAge = 3_600.0
-    /// The age in seconds of abandoned files that are removed. Processes of another container may only seem to have ended.
+    /// The age in seconds at which abandoned files are removed. A process in another container may only seem to have ended.
     private static let abandonedAge = 60.0
 
     init(_ directory: URL) {
@@ -105,7 +105,7 @@ struct DiskCacheFolder: Sendable {
         }
     }
 
-    /// Whether a file is so old that nobody will finish it.
+    /// Whether an unfinished file is old enough to be removed.
     static func isExpired(_ file: File, at now: Date) -> Bool {
         let age = now.timeIntervalSince1970 - Double(file.used) / 1e9
         return switch file.kind {

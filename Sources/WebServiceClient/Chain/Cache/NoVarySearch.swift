@@ -1,7 +1,6 @@
 import Foundation
 
-/// What a response's `No-Vary-Search` says about the queries of URLs that have the same response
-/// (draft-ietf-httpbis-no-vary-search).
+/// A response's `No-Vary-Search`: the differences between queries that don't change the response (draft-ietf-httpbis-no-vary-search).
 ///
 ///     No-Vary-Search: key-order, params=("utm_source" "utm_medium")
 ///
@@ -20,7 +19,7 @@ struct NoVarySearch: Sendable, Hashable {
     /// Whether the order of parameters with different names matters.
     let isOrdered: Bool
 
-    /// The text of an ordinary response: the whole query matters.
+    /// The rule of an ordinary response: the whole query matters.
     private static let standard = NoVarySearch(parameters: .allBut([]), isOrdered: true)
 
     private init(parameters: Parameters, isOrdered: Bool) {
@@ -68,7 +67,7 @@ struct NoVarySearch: Sendable, Hashable {
 
     // MARK: URLs
 
-    /// The canonical form of a key's URL. Two URLs have the same one if their responses are the same.
+    /// The canonical form of a key's URL. Two URLs with the same response have the same canonical form.
     func canonical(_ url: String) -> String {
         let (base, query) = Self.split(url)
         var pairs = Self.pairs(query).filter { pair in
@@ -95,7 +94,7 @@ struct NoVarySearch: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A key's URL without its query, which all URLs share that may have the same response.
+    /// A key's URL without its query. All URLs that may have the same response share it.
     static func base(of url: String) -> String { split(url).base }
 
     private static func split(_ url: String) -> (base: String, query: Substring.UTF8View) {
@@ -103,7 +102,7 @@ struct NoVarySearch: Sendable, Hashable {
         return (String(url[..<mark]), url[url.utf8.index(after: mark)...].utf8)
     }
 
-    /// The parameters of a query, as the URL standard reads forms: nothing in it is an error.
+    /// The parameters of a query, as the URL standard parses forms: every query is valid.
     private static func pairs(_ query: Substring.UTF8View) -> [(name: [UInt8], value: [UInt8])] {
         query.split(separator: UInt8(ascii: "&")).map { piece in
             let bytes = Array(piece)
@@ -112,7 +111,8 @@ struct NoVarySearch: Sendable, Hashable {
         }
     }
 
-    /// Replaces each `+` by a blank and each `%XX` by its byte. Bytes that aren't UTF-8 become U+FFFD; the result is comparable byte by byte.
+    /// Replaces each `+` with a space and each `%XX` with its byte. Bytes that aren't UTF-8 become U+FFFD; the result is comparable byte by
+    /// byte.
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -133,15 +133,15 @@ struct NoVarySearch: Sendable, Hashable {
     }
 }
 
-/// The `No-Vary-Search` of the URLs that a cache has seen, by their URLs without the query. A lookup needs it before it can know the response
-/// to look for. It is learnt again in each run of the program: the first response shows it.
+/// The `No-Vary-Search` fields that a cache has seen, by URL without the query. A lookup needs the field before it knows which response to
+/// look for. The fields aren't stored: in each run of the program, the first response has them again.
 struct SearchVariances: Sendable {
     /// The number of URLs whose fields are kept.
     static let limit = 1_000
 
     private var known: [String: NoVarySearch] = [:]
 
-    /// Notes the field of a response. A field that counts no longer does no harm, since each stored response is compared by its own.
+    /// Notes the field of a response. An outdated field does no harm, because each stored response is compared by its own field.
     mutating func note(_ variance: NoVarySearch, of url: String) {
         let base = NoVarySearch.base(of: url)
         if known.count >= Self.limit, known[base] == nil { known = [:] }

@@ -6,13 +6,13 @@ struct NetworkTable: Hashable {
     var addresses: [NetlinkMessage.Address] = []
     var routes: [NetlinkMessage.Route] = []
 
-    /// What the table is evidence of.
+    /// The status that follows from the table.
     func status(at date: Date) -> NetworkStatus {
         let usable = Set(links.filter(\.isUsable).map(\.index))
         guard !usable.isEmpty else { return NetworkStatus(.noLink, date: date) }
         let found = addresses.filter { $0.isUsable && usable.contains($0.link) }
         guard !found.isEmpty else { return NetworkStatus(.noAddress, date: date) }
-        // The addresses of bridges and the like are up without leading anywhere: a default route decides.
+        // Bridges and the like are up and have addresses without leading anywhere, so a default route decides.
         func leadsOut(_ isVersion6: Bool) -> Bool {
             guard found.contains(where: { $0.isVersion6 == isVersion6 }) else { return false }
             return routes.contains { route in
@@ -25,16 +25,16 @@ struct NetworkTable: Hashable {
     }
 }
 
-/// Reads the whole state from a netlink socket, and again after each change. A value without effects: its owner performs its steps.
+/// Reads the whole state from a netlink socket, and again after each change. The value has no side effects: its owner performs the steps.
 ///
 /// Changes aren't applied to the old state, because the kernel doesn't report all of them: the IPv4 routes of an interface that goes down
-/// disappear silently. They only cause another dump. The socket receives changes from before the first dump on, so none is missed.
+/// disappear silently. They only cause another dump. The socket is subscribed to changes before the first dump, so none is missed.
 struct NetlinkDump {
-    /// What the owner does next.
+    /// The next step of the owner.
     enum Step: Hashable {
         /// Requests all objects of a kind, with a number.
         case request(NetlinkMessage.Kind, number: UInt32)
-        /// Waits a moment, and calls ``begin()``. Changes often come in groups.
+        /// Waits a moment, and then calls ``begin()``, because changes often come in groups.
         case restart
         /// The state is complete.
         case report(NetworkTable)
@@ -44,10 +44,10 @@ struct NetlinkDump {
 
     /// The order of the requests.
     private static let kinds: [NetlinkMessage.Kind] = [.link, .address, .route]
-    /// The number of dumps in a row that changes may spoil. The result of a further one is taken: on a machine that changes all the time, a
-    /// state that is a little wrong is better than none.
+    /// The number of consecutive dumps that changes may spoil. The result of the next one is used in any case: on a machine that changes
+    /// all the time, a slightly wrong state is better than none.
     static let patience = 5
-    /// EBUSY of Linux: the socket hasn't delivered the whole of an earlier dump.
+    /// Linux's EBUSY: the socket hasn't delivered an earlier dump completely.
     private static let isBusy: Int32 = 16
 
     private var number: UInt32
@@ -55,7 +55,7 @@ struct NetlinkDump {
     private var table = NetworkTable()
     private var isSpoilt = false
     private var spoilt = 0
-    /// Whether a restart was requested that hasn't begun.
+    /// Whether a requested restart hasn't begun yet.
     private var isRestarting = false
 
     /// - Parameter number: The first request's number minus one.
@@ -77,7 +77,7 @@ struct NetlinkDump {
         return .request(kind, number: number)
     }
 
-    /// Takes what the socket has received.
+    /// Handles bytes that the socket received.
     mutating func receive(_ bytes: [UInt8]) -> [Step] {
         let (messages, isComplete) = NetlinkMessage.all(in: bytes)
         var steps: [Step] = []
@@ -86,7 +86,7 @@ struct NetlinkDump {
         return steps
     }
 
-    /// Takes the loss of messages.
+    /// Handles a loss of messages.
     mutating func loses() -> [Step] {
         // The end of the dump may be among them.
         kind = nil
@@ -107,7 +107,7 @@ struct NetlinkDump {
         case .link(let link): table.links.append(link)
         case .address(let address): table.addresses.append(address)
         case .route(let route):
-            // Of thousands of routes, only these matter.
+            // A machine may have thousands of routes, and only default routes matter.
             if route.isDefault { table.routes.append(route) }
         case .done: return finished(kind)
         case .error, .overrun, .other: break
@@ -128,7 +128,7 @@ struct NetlinkDump {
         return [.report(table)] + restart()
     }
 
-    /// A change during a dump may or may not be in it.
+    /// Handles a change. The result of a dump in progress may or may not include it.
     private mutating func changed(by message: NetlinkMessage) -> [Step] {
         switch message.content {
         case .done, .error, .overrun: return []
@@ -149,7 +149,7 @@ struct NetlinkDump {
 }
 
 @_spi(Fuzzing) extension NetworkStatus {
-    /// The status that the kernel's messages are evidence of; `nil` if the last one isn't whole.
+    /// The status that follows from the kernel's messages; `nil` if the last message is incomplete.
     public init?(netlink bytes: [UInt8]) {
         let (messages, isComplete) = NetlinkMessage.all(in: bytes)
         guard isComplete else { return nil }

@@ -1,8 +1,8 @@
-/// A message of the kernel about links, addresses or routes (rtnetlink(7)). Numbers have the byte order of the machine.
+/// A message of the kernel about links, addresses or routes (rtnetlink(7)). Numbers are in the machine's byte order.
 ///
-/// The reader takes any bytes: a length that doesn't fit ends the list, and an attribute that doesn't fit ends its message's attributes.
+/// The reader accepts any bytes: a length that doesn't fit ends the list, and an attribute that doesn't fit ends its message's attributes.
 struct NetlinkMessage: Hashable {
-    /// What a message says.
+    /// The content of a message.
     enum Content: Hashable {
         case link(Link)
         case address(Address)
@@ -33,7 +33,7 @@ struct NetlinkMessage: Hashable {
         let flags: UInt32
         let link: Int32
 
-        /// Whether it is valid beyond its link, and no other machine has it, or may have it.
+        /// Whether it is valid beyond its link, and duplicate address detection has passed or is optimistic (RFC 4429).
         var isUsable: Bool {
             guard scope < Flags.linkScope, flags & Flags.duplicate == 0 else { return false }
             return flags & Flags.tentative == 0 || flags & Flags.optimistic != 0
@@ -47,18 +47,18 @@ struct NetlinkMessage: Hashable {
         let bits: UInt8
         /// Whether it leads to other machines, and isn't a cached one.
         let isUnicast: Bool
-        /// The interfaces that it leads to, without those that are down; empty if the message doesn't say.
+        /// The interfaces that it leads to, without those that are down; empty if the message names none.
         let links: [Int32]
-        /// Whether the message names interfaces, all of which are down.
+        /// Whether all interfaces that the message names are down, or, if it names none, the route itself is marked as down.
         let isDead: Bool
 
         var isDefault: Bool { bits == 0 && isUnicast && !isDead }
     }
 
     let content: Content
-    /// The number of the request that it answers. A change has the number of the request that caused it, which another process has sent.
+    /// The number of the request that it answers. A change has the number of the request that caused it, usually of another process.
     let number: UInt32
-    /// Whether it belongs to an answer of several messages (NLM_F_MULTI).
+    /// Whether it belongs to a multipart message (NLM_F_MULTI).
     let isPart: Bool
     /// Whether the dump that it belongs to was interrupted by a change (NLM_F_DUMP_INTR).
     let isInterrupted: Bool
@@ -114,7 +114,7 @@ struct NetlinkMessage: Hashable {
         guard let family = body.number(at: 0, as: UInt8.self), let flags = body.number(at: 2, as: UInt8.self),
             let scope = body.number(at: 3, as: UInt8.self), let link = body.number(at: 4, as: Int32.self)
         else { return nil }
-        // The attribute has all of the flags, the header the first eight.
+        // The attribute has all flags; the header has the lowest eight.
         var all = UInt32(flags)
         attributes(in: body.dropFirst(8)) { type, value in
             if type == Flags.addressFlags, let flags = value.number(at: 0, as: UInt32.self) { all = flags }
@@ -153,7 +153,7 @@ struct NetlinkMessage: Hashable {
         while let length = rest.number(at: 0, as: UInt16.self).map(Int.init), length >= 4, length <= rest.count,
             let type = rest.number(at: 2, as: UInt16.self)
         {
-            // The upper two bits say how the value is written.
+            // The upper two bits are flags for nested values and network byte order.
             body(type & 0x3FFF, rest.prefix(length).dropFirst(4))
             rest = rest.dropFirst(aligned(length))
         }

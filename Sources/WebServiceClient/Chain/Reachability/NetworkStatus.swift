@@ -1,23 +1,23 @@
 public import Foundation
 
-/// What the system knows about its networks at one moment, and on which evidence.
+/// The state of the system's networks at one moment, with the evidence for it.
 ///
-/// No status proves that a service can be reached, and none that it can't: a link may lead nowhere, and a proxy or a VPN may work where no
-/// route exists. Use it to explain failures, and to know when to try again; never to refuse a call.
+/// No status proves that a service can or can't be reached: a link may lead nowhere, and a proxy or a VPN may work without a route. Use it
+/// to explain failures, and to know when to try again; never to refuse a call.
 public struct NetworkStatus: Sendable, Hashable {
     /// Whether the networks lead anywhere.
     public enum Availability: String, Sendable, Hashable, CaseIterable {
         /// There is a default route.
         case online
-        /// There is none.
+        /// There is no default route.
         case offline
-        /// The system doesn't say. It counts as online.
+        /// Nothing is known. It counts as online.
         case unknown
     }
 
-    /// What a status is based on, from the weakest to the strongest.
+    /// The evidence that a status is based on.
     public enum Evidence: String, Sendable, Hashable, CaseIterable {
-        /// Nothing is known: the first report hasn't arrived, or a sandbox forbids to ask.
+        /// Nothing is known: the first report hasn't arrived, or a sandbox forbids asking.
         case nothing
         /// No network interface but the loopback is up and has a carrier.
         case noLink
@@ -31,7 +31,7 @@ public struct NetworkStatus: Sendable, Hashable {
 
     /// The evidence.
     public var evidence: Evidence
-    /// The date of the report; of several reports with the same evidence, that of the first.
+    /// The date of the report; if several consecutive reports have the same evidence, the date of the first.
     public var date: Date
     /// Whether IPv4 has an address and a default route.
     public var hasIPv4: Bool
@@ -97,7 +97,7 @@ extension NetworkStatus: CustomStringConvertible {
     }
 }
 
-/// The statuses of the network, as an asynchronous sequence: the present one, then one after each change. A slow reader misses statuses in
+/// The statuses of the network, as an asynchronous sequence: the current one, then one after each change. A slow reader misses statuses in
 /// between, but always gets the latest. A change that lasts less than half a second may be left out.
 ///
 ///     for await status in Reachability.system.changes { print(status) }
@@ -107,7 +107,7 @@ public struct NetworkChanges: AsyncSequence, Sendable {
 
     let reachability: Reachability
 
-    /// Returns an iterator. The system is observed as long as it exists.
+    /// Returns an iterator. The system is observed as long as the iterator exists.
     public func makeAsyncIterator() -> Iterator {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observation = reachability.observe { continuation.yield() }
@@ -124,7 +124,7 @@ public struct NetworkChanges: AsyncSequence, Sendable {
         /// The next status; `nil` if the task is cancelled.
         public mutating func next() async -> NetworkStatus? {
             while await signals.next() != nil {
-                // The signals only tell that there is something new, so that an older status never follows a newer one.
+                // Signals carry no status, so an older status never follows a newer one.
                 guard let status = reachability.published, last.map({ !$0.isSame(as: status) }) ?? true else { continue }
                 last = status
                 return status
@@ -134,7 +134,7 @@ public struct NetworkChanges: AsyncSequence, Sendable {
     }
 }
 
-/// What a client learnt about an origin from its calls: the strongest evidence that it can be reached.
+/// The latest outcomes of calls to an origin. A response is the strongest evidence that the origin can be reached.
 public struct OriginContact: Sendable, Hashable {
     /// The date of the last response, whatever its status; `nil` if there was none.
     public internal(set) var responded: Date?
@@ -142,6 +142,6 @@ public struct OriginContact: Sendable, Hashable {
     public internal(set) var failed: Date?
     /// The kind of that failure.
     public internal(set) var failure: TransportError.Code?
-    /// The instant of ``responded``, which changes of the date don't affect.
+    /// The instant of ``responded``, which doesn't depend on the system's date.
     var instant: MonotonicInstant?
 }

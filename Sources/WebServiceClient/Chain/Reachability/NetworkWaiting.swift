@@ -2,16 +2,16 @@
 ///
 ///     "upload(photo:)": .put("/photos/%%0%%").waitingForNetwork(upTo: .seconds(600))
 ///
-/// If the system states that no network is there, the call isn't sent yet. If a request fails so that nothing of it can have been sent (no
-/// address of the host, no connection), and the system states then that no network is there, the request is sent again later: with any
-/// method, but only if its body can be replayed. In both cases the call waits until
-/// * the network is back; then up to two more seconds, a random time, so that the calls of many clients don't start at once;
-/// * half a minute has passed: the system may be wrong, so the request is tried then, and the call may wait again;
-/// * the time of this policy is over: then the request is tried for the last time, and its failure is delivered;
+/// While the system reports no network, the call isn't sent. If a request fails before anything is sent (no address of the host, no
+/// connection), and the system reports no network then, the request is sent again later, whatever its method, if its body can be replayed.
+/// In both cases the call waits until
+/// * the network is back, and then for a random time of up to two seconds, so that the calls of many clients don't start at once;
+/// * half a minute has passed: the system may be wrong, so the request is tried, and the call may wait again;
+/// * the time of this policy is over: the request is tried for the last time, and a failure is delivered;
 /// * the call's deadline has passed, or the call, its task or its client has ended.
 ///
 /// A waiting call holds no slot of the queue, and isn't an attempt of the ``RetryPolicy``. Calls to the loopback never wait. Calls to IP
-/// addresses and `.local` names, which a network without a route can reach, are tried first.
+/// addresses and `.local` names, which may be reachable without a default route, are tried before they wait.
 public struct WaitingForNetwork: EndpointAttribute, Hashable, CustomStringConvertible {
     /// The longest time for which a call waits, all waits together; `nil` if it doesn't wait.
     public let limit: Duration?
@@ -27,7 +27,7 @@ public struct WaitingForNetwork: EndpointAttribute, Hashable, CustomStringConver
         self.limit = limit
     }
 
-    /// Doesn't wait: the default. An endpoint uses it to differ from its client.
+    /// Doesn't wait, which is the default. An endpoint uses it to override its client's setting.
     public static let off = WaitingForNetwork(limit: nil)
 
     /// The problems of the setting, each with its fix.
@@ -49,20 +49,20 @@ extension EndpointAttribute where Self == WaitingForNetwork {
 
 /// The stage of the chain that holds calls back while there is no network (``WaitingForNetwork``), and notes which origins answer.
 ///
-/// It is inside retries, so that waits aren't attempts, and outside of the circuit breaker, the rate limit and the queue: a call that waits
-/// takes nothing from others.
+/// It is inside retries, so that waits aren't attempts, and outside the circuit breaker, the rate limit and the queue, so that a waiting
+/// call takes no capacity from others.
 struct NetworkWaiting: Interceptor {
     let reachability: Reachability
     /// Whether the outcome of each request is noted.
     let notesOutcomes: Bool
     let waits: NetworkWaits
     let clock: CallClock
-    /// Keeps the system observed as long as the chain.
+    /// Observes the system as long as the chain exists.
     let watch = NetworkWatch()
     /// Makes random numbers between 0 and 1.
     var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
-    /// The longest time without an attempt.
+    /// The longest wait before the request is tried.
     static let longestWait = Duration.seconds(30)
     /// The time over which calls are spread when the network is back.
     static let spread = Duration.seconds(2)
@@ -99,7 +99,7 @@ struct NetworkWaiting: Interceptor {
         }
     }
 
-    /// A response of a proxy or a captive portal that asks for a login isn't the origin's (RFC 6585 §6).
+    /// Notes a response, unless a proxy or a captive portal sent it to ask for a login (RFC 6585 §6).
     private func note(_ origin: Origin?, _ response: TransportResponse) {
         if let origin, response.status != 511 { reachability.note(origin, failure: nil) }
     }
@@ -109,7 +109,7 @@ struct NetworkWaiting: Interceptor {
         code == .hostNotFound || code == .cannotConnect || code == .timedOutConnecting
     }
 
-    /// Whether a host may be in a network that leads nowhere else.
+    /// Whether a host may be reachable in a network without a default route.
     static func isTriedFirst(_ host: String?) -> Bool {
         guard let host else { return true }
         return host.hasSuffix(".local") || host.hasSuffix(".local.") || IPAddress.bytes(host) != nil || host.contains(":")
@@ -135,7 +135,7 @@ struct NetworkWaiting: Interceptor {
         let observation = reachability.observe { [reachability] in
             if !reachability.isOffline(origin) { waiter.end(.success(())) }
         }
-        // It may have come back before the observation began.
+        // The network may have come back before the observation began.
         if !reachability.isOffline(origin) { waiter.end(.success(())) }
         let cancelTimer = clock.schedule(max(.zero, limit)) { waiter.end(.success(())) }
         defer {
@@ -165,11 +165,11 @@ struct NetworkWaiting: Interceptor {
 final class NetworkWatch: Sendable {
     private let observation = Locked<Reachability.Observation?>(nil)
 
-    /// Begins to observe, unless that has happened.
+    /// Begins to observe, unless it has begun before.
     func begin(_ reachability: Reachability) {
         guard observation.withLock({ $0 == nil }) else { return }
         let new = reachability.observe {}
-        // Of two concurrent ones, the later is released here, outside of the lock.
+        // If two threads begin at the same time, the second observation is released here, outside the lock.
         observation.withLock { if $0 == nil { $0 = new } }
     }
 }

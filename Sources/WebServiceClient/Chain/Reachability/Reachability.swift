@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTransport
 
-/// Where a ``Reachability`` gets its reports from. Programs use ``Reachability/system``; tests make their own source.
+/// The source of a ``Reachability``'s reports. Programs use ``Reachability/system``; tests create their own source.
 ///
 ///     let reachability = Reachability(source: ReachabilitySource { report in
 ///         report(NetworkStatus(.noLink))
@@ -12,22 +12,21 @@ public struct ReachabilitySource: Sendable {
 
     /// Creates a source.
     ///
-    /// - Parameter start: Begins to observe, and returns a function that ends it. It is called when something begins to observe, and the
-    ///   function when nothing does any more. The reports may come from any thread, but one at a time.
+    /// - Parameter start: Begins to observe, and returns a closure that ends the observation. It is called when the first observer begins,
+    ///   and the closure when the last one ends. Reports may come from any thread, but one at a time.
     public init(start: @escaping @Sendable (_ report: @escaping @Sendable (NetworkStatus) -> Void) -> @Sendable () -> Void) {
         self.start = start
     }
 }
 
-/// Observes what the system knows about its networks: over netlink on Linux, with `NWPathMonitor` on Apple platforms.
+/// Observes the system's networks: over netlink on Linux, with `NWPathMonitor` on Apple platforms.
 ///
 ///     for await status in Reachability.system.changes {
 ///         banner.isHidden = status.availability != .offline
 ///     }
 ///
-/// It observes while something reads ``changes``, and while a client has calls that may wait for the network (``WaitingForNetwork``).
-/// Otherwise it costs nothing. It sends nothing itself, and knows nothing about calls, except for what clients report to it: see
-/// ``contact(with:)``.
+/// It observes while something reads ``changes``, and as long as a client exists that has made calls with ``WaitingForNetwork``. Otherwise
+/// it costs nothing. It sends nothing itself. Clients report the outcomes of their calls to it: see ``contact(with:)``.
 ///
 /// Changes are published half a second after they begin, so that an interface that goes up and down doesn't cause a flood of them.
 public final class Reachability: Sendable {
@@ -82,12 +81,12 @@ public final class Reachability: Sendable {
         self.clock = clock
     }
 
-    /// The latest report. Its evidence is ``NetworkStatus/Evidence/nothing`` while nothing observes.
+    /// The latest report. Its evidence is ``NetworkStatus/Evidence/nothing`` while there is no observer.
     public var status: NetworkStatus {
         state.withLock { $0.status } ?? NetworkStatus(.nothing, date: clock.date())
     }
 
-    /// The present status, and each later one.
+    /// The current status, and each later one.
     public var changes: NetworkChanges { NetworkChanges(reachability: self) }
 
     /// The status that observers know; `nil` before the first report.
@@ -95,7 +94,7 @@ public final class Reachability: Sendable {
 
     // MARK: Observers
 
-    /// Calls an action after each change, and at once if a status is known. It ends when the result is released.
+    /// Calls an action after each change, and at once if a status is known. The observation ends when the result is released.
     ///
     /// - Parameter action: Called on any thread. It must return at once.
     func observe(_ action: @escaping @Sendable () -> Void) -> Observation {
@@ -136,7 +135,7 @@ public final class Reachability: Sendable {
         ended?.stop?()
     }
 
-    /// Takes a report of the source. The first is published at once.
+    /// Handles a report of the source. The first one is published at once.
     private func receive(_ report: NetworkStatus, _ run: Int) {
         let now = clock.now()
         let (observers, timer) = state.withLock { state -> ([@Sendable () -> Void], ClockTimer?) in
@@ -175,15 +174,15 @@ public final class Reachability: Sendable {
 
 // Evidence of calls.
 extension Reachability {
-    /// What the calls of clients with this ``WebServiceClient/Configuration/reachability`` learnt about an origin; `nil` if they made none.
-    /// The contacts of the last thousand origins are kept.
+    /// The latest outcomes of calls to an origin, by all clients with this ``WebServiceClient/Configuration/reachability``; `nil` if there
+    /// were none. The contacts of the last thousand origins are kept.
     public func contact(with origin: Origin) -> OriginContact? {
         contacts.withLock { $0[origin] }
     }
 
     /// Notes the outcome of a request.
     ///
-    /// - Parameter failure: Why there was no response; `nil` for a response.
+    /// - Parameter failure: The reason why no response arrived; `nil` for a response.
     func note(_ origin: Origin, failure: TransportError.Code?) {
         let (date, instant) = (clock.date(), clock.now())
         contacts.withLock { contacts in
@@ -205,7 +204,7 @@ extension Reachability {
         max(contact.responded ?? .distantPast, contact.failed ?? .distantPast)
     }
 
-    /// Whether the system has no way to an origin, as far as known. An answer that arrived since then is better evidence than the system's.
+    /// Whether the system reports no network for an origin. A response that has arrived since that report is better evidence.
     func isOffline(_ origin: Origin?) -> Bool {
         let (status, since) = state.withLock { ($0.status, $0.since) }
         guard status?.availability == .offline, let since else { return false }

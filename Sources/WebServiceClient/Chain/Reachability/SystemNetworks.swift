@@ -16,7 +16,7 @@ import Musl
 #endif
 
 extension ReachabilitySource {
-    /// What the system reports.
+    /// The system's reports.
     static let system = ReachabilitySource { report in
         #if canImport(Network)
         PathMonitor.start(report)
@@ -52,7 +52,7 @@ private enum PathMonitor {
 }
 #endif
 
-/// Reads the state of links, addresses and routes over netlink, in one dispatch queue. Where that is forbidden, it reports that nothing is
+/// Reads the state of links, addresses and routes over netlink, on one dispatch queue. Where that is forbidden, it reports that nothing is
 /// known.
 final class NetlinkMonitor: Sendable {
     private struct State {
@@ -63,9 +63,9 @@ final class NetlinkMonitor: Sendable {
         var isOver = false
     }
 
-    /// The time for which the changes after a change are collected.
+    /// The time for which further changes are collected after a change.
     private static let gathering = Duration.milliseconds(100)
-    /// The shortest time from the beginning of a dump to the next one's.
+    /// The shortest time between the beginnings of two dumps.
     private static let interval = Duration.milliseconds(250)
     /// The size of the buffer: the kernel's messages have at most 32 KiB.
     private static let bufferSize = 64 * 1024
@@ -87,7 +87,7 @@ final class NetlinkMonitor: Sendable {
         let monitor = NetlinkMonitor(socket, report)
         let source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: monitor.queue)
         source.setEventHandler { monitor.read() }
-        // A descriptor that is closed may be used for something else, so no handler may run after that.
+        // A closed descriptor may be reused, so it is closed only when no handler can run any more.
         source.setCancelHandler { close(socket) }
         monitor.state.withLock { $0.source = source }
         source.activate()
@@ -119,7 +119,7 @@ final class NetlinkMonitor: Sendable {
         if let step { perform([step]) }
     }
 
-    /// Reads until nothing waits.
+    /// Reads until the socket is empty.
     private func read() {
         var bytes = [UInt8](repeating: 0, count: Self.bufferSize)
         while !state.withLock({ $0.isOver }) {
@@ -129,7 +129,7 @@ final class NetlinkMonitor: Sendable {
                 count > 0 ? state.dump.receive(Array(bytes.prefix(Int(count)))) : state.dump.loses()
             }
             perform(steps)
-            // Other errors than a loss may stay.
+            // Errors other than a loss may be permanent.
             if count < 0, count != -Int64(ENOBUFS), count != -Int64(EMSGSIZE) { return }
         }
     }

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// Any JSON value, for services without a schema and for parts of a payload that have none.
+/// Any JSON value, for services without a schema and for parts of a payload without one.
 ///
 ///     let answer = try await client.http.get("/anything").value(JSONValue.self)
 ///     let city = answer["addresses"][0]?["city"]?.string
 ///     let body: JSONValue = ["name": "Ada", "tags": ["a", "b"], "parent": nil, "ratio": 0.5]
 ///
 /// Numbers are exact: they keep the digits of the text. Objects keep the order of their members when a ``JSONReader`` reads them, as in
-/// declared calls, and when ``json`` writes them; Foundation's `JSONDecoder` and `JSONEncoder` have no order. A name occurs once: the
-/// reader refuses a text with a duplicate, and an object that is built from one keeps the last value.
+/// declared calls, and when ``json()`` writes them; Foundation's `JSONDecoder` and `JSONEncoder` keep no order. A name occurs once: the
+/// reader refuses a text with a duplicate, and an object that is built with a duplicate keeps the last value.
 ///
-/// Values nest at most 512 levels deep, as in the reader. Deeper ones are dropped when a value is built, and encoding a value that
-/// contained one throws an `EncodingError`.
+/// Values nest at most 512 levels deep, as in the reader. Deeper ones are dropped when a value is built, and then encoding the value throws
+/// an `EncodingError`.
 public enum JSONValue: Sendable, Hashable {
     /// Null.
     case null
@@ -63,8 +63,8 @@ public enum JSONValue: Sendable, Hashable {
 
     /// The value of an object's member; `nil` if there is none, or the value isn't an object.
     ///
-    /// A member that is null isn't `nil` but ``null``. Setting a value replaces or appends the member, and makes null an object; setting
-    /// `nil` removes the member. Other values don't change.
+    /// A member that is null has the value ``null``, not `nil`. Setting a value replaces or appends the member, and turns a null value into
+    /// an object; setting `nil` removes the member. Setting has no effect on values of other kinds.
     public subscript(_ name: String) -> JSONValue? {
         get { object?[name] }
         set {
@@ -82,7 +82,7 @@ public enum JSONValue: Sendable, Hashable {
 
     /// The element of an array, counted from 0; `nil` if there is none, or the value isn't an array.
     ///
-    /// Setting a value replaces an element that exists, or appends one at the index after the last; setting `nil` removes it.
+    /// Setting a value replaces an existing element, or appends one at the index after the last; setting `nil` removes the element.
     public subscript(_ index: Int) -> JSONValue? {
         get {
             guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
@@ -101,7 +101,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Decodes the value as a type, by the strategies of a reader.
+    /// Decodes the value as a type, with the strategies of a reader.
     ///
     /// - Throws: `DecodingError`, or the error of the type's own coding; `EncodingError` if the value nests too deeply.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, with reader: JSONReader = JSONReader()) throws -> Value {
@@ -111,7 +111,7 @@ public enum JSONValue: Sendable, Hashable {
 
 // MARK: Subscripts of optionals
 
-/// Lets `value["a"][0]` look inside a value that may be missing, without a question mark for each step.
+/// Lets `value["a"][0]` look inside a value that may be missing, without optional chaining.
 extension Optional where Wrapped == JSONValue {
     /// The value of an object's member; `nil` if there is none.
     public subscript(_ name: String) -> JSONValue? { self.flatMap { $0[name] } }
@@ -151,7 +151,7 @@ extension JSONValue {
         }
     }
 
-    /// The value if it can be nested in another one, otherwise an empty replacement.
+    /// The value if another one can contain it, otherwise an empty replacement.
     var bounded: JSONValue {
         guard nesting.isTooDeep(for: JSONReader.greatestDepth) else { return self }
         if case .object = self { return .object(Members(cut: ())) }
@@ -163,7 +163,7 @@ extension JSONValue {
         let list: [JSONValue]
         let nesting: ValueNesting
 
-        /// Creates the elements of an array; those that nest too deeply are dropped, which ``JSONValue`` describes.
+        /// Creates the elements of an array; those that nest too deeply are dropped, as described for ``JSONValue``.
         public init(_ elements: some Sequence<JSONValue>) {
             var list = Array(elements)
             var nesting = ValueNesting()

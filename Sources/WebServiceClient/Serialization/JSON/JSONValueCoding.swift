@@ -3,7 +3,7 @@ public import Foundation
 extension JSONValue {
     /// A number with all of its digits.
     ///
-    /// Two numbers are equal if they denote the same number, however they are written: `1`, `1.0` and `10e-1`.
+    /// Two numbers are equal if they have the same value, however they are written: `1`, `1.0` and `10e-1`.
     public struct Number: Sendable, Hashable, CustomStringConvertible {
         /// The number as JSON, such as `12.50` or `1e400`.
         public let text: String
@@ -17,10 +17,10 @@ extension JSONValue {
         /// Creates a whole number.
         public init(_ value: some BinaryInteger) { text = String(value) }
 
-        /// Creates a number from the shortest digits that denote it; `nil` for infinity and NaN.
+        /// Creates a number with the shortest digits that identify it; `nil` for infinity and NaN.
         public init?(_ value: Double) {
             guard value.isFinite else { return nil }
-            // Swift writes 1e16 as 1e+16 and 1 as 1.0; a whole number is shorter without its fraction, and as exact.
+            // Swift writes 1e16 as 1e+16 and 1 as 1.0; a whole number is shorter without its fraction, and just as exact.
             let text = value.description
             self.text = text.hasSuffix(".0") && value != 0 ? String(text.dropLast(2)) : text == "0.0" ? "0" : text
         }
@@ -75,7 +75,7 @@ extension JSONValue {
             return rest.isEmpty
         }
 
-        /// Returns whether both denote the same number.
+        /// Returns whether both have the same value.
         public static func == (one: Self, other: Self) -> Bool {
             one.text == other.text || one.canonical == other.canonical
         }
@@ -92,7 +92,7 @@ private struct JSONCanonicalNumber: Hashable {
     let isNegative: Bool
     let digits: String
     let exponent: Int?
-    /// The text, if the exponent is unusably large: such numbers are equal only if they are written alike.
+    /// The text, if the exponent is too large to compare: such numbers are equal only if their texts are.
     let text: String?
 
     init(_ text: String) {
@@ -110,8 +110,9 @@ private struct JSONCanonicalNumber: Hashable {
 }
 
 extension JSONValue: Codable, JSONReadable {
-    /// Decodes any value. A ``JSONReader``, as in declared calls, gives exact numbers and the order of members. Other decoders give whole
-    /// numbers of 64 bits and decimals exactly, if they can, and other numbers as the nearest `Double`, with sorted members.
+    /// Decodes any value. With a ``JSONReader``, as in declared calls, numbers are exact and members are in order. With other decoders,
+    /// members are sorted; whole numbers of 64 bits are exact, decimals too if the decoder supports them, and other numbers are the nearest
+    /// `Double`.
     ///
     /// - Throws: `DecodingError` if the format has no such value, or values nest more than 512 levels deep.
     public init(from decoder: any Decoder) throws {
@@ -150,7 +151,7 @@ extension JSONValue: Codable, JSONReadable {
             self = .number(Number(number))
         } else {
             let double = try value.decode(Double.self)
-            // A Decimal has more digits, but Foundation's decoders may give it for numbers that it can't represent.
+            // A Decimal has more digits, but Foundation's decoders may return one for numbers that it can't represent.
             let decimal = (try? value.decode(Decimal.self)).flatMap {
                 NSDecimalNumber(decimal: $0).doubleValue == double ? Number($0) : nil
             }
@@ -185,7 +186,7 @@ extension JSONValue: Codable, JSONReadable {
     }
 
     /// Encodes the value. Whole numbers of 64 bits and numbers that a `Decimal` represents are exact; another number is encoded as the
-    /// nearest `Double`. ``JSONSerializer`` and ``json`` write all digits and keep the order of members.
+    /// nearest `Double`. ``JSONSerializer`` and ``json()`` write all digits and keep the order of members.
     ///
     /// - Throws: `EncodingError` if the value nests too deeply, or a number is too large for the encoder.
     public func encode(to encoder: any Encoder) throws {

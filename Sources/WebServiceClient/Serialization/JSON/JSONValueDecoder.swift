@@ -86,7 +86,7 @@ extension JSONDocument {
         .dataCorrupted(
             DecodingError.Context(
                 codingPath: [],
-                debugDescription: "The call that this decoder or container belongs to has ended: decode within the type's initialiser."))
+                debugDescription: "The call that this decoder or container belongs to has ended: decode within the type's initializer."))
     }
 }
 
@@ -116,7 +116,7 @@ struct JSONNullDecoder: Decoder, SingleValueDecodingContainer {
     func decode(_ type: UInt64.Type) throws -> UInt64 { throw missing(type) }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // Of the types decoded here, only optionals accept null.
+        // Only optionals accept null.
         guard let optional = type as? any ExpressibleByNilLiteral.Type, let value = optional.init(nilLiteral: ()) as? Value else {
             throw missing(type)
         }

@@ -12,10 +12,10 @@ public import Foundation
 ///
 /// ``XMLRules`` describes the forms of coding keys and the strategies. Numbers, Booleans and dates may have white space at their ends;
 /// integers of any width and `Decimal` are exact, floating-point numbers may be `INF`, `-INF` and `NaN` (XML Schema part 2). A text is read
-/// from an element without child elements, exactly as it is; a missing element is an error, unless an optional or a list is read.
+/// verbatim from an element without child elements. A missing element is an error, unless an optional or a list is read.
 ///
 /// The text must be well-formed XML 1.0 with namespaces, in any charset that a byte order mark, the `Content-Type` or the XML declaration
-/// names. No document type is read and nothing outside of the text is loaded, which excludes the attacks by entities.
+/// names. No document type is read and nothing outside the text is loaded, which prevents attacks through entities.
 ///
 /// Errors are `DecodingError`, with the element's path, line and column in the description.
 public struct XMLDecoder: Sendable {
@@ -83,7 +83,7 @@ public struct XMLDecoder: Sendable {
     }
 }
 
-/// What one call of a decoder shares: the text, the settings, and the depth.
+/// The state of one decoder call: the text, the settings and the depth.
 final class XMLDecodingState {
     let tree: XMLTree
     let rules: XMLRules
@@ -95,7 +95,7 @@ final class XMLDecodingState {
     var hasReadAbsentList = false
     /// The child elements of large elements by their local names: scanning them for each key of a dictionary would take quadratic time.
     private var children: [Int: [String: [Int]]] = [:]
-    /// The elements that were read by keys, and what was read of them.
+    /// The elements that were read by keys, and the parts of them that were read.
     private var keyed: Set<Int> = []
     private var readElements: Set<Int> = []
     private var readAttributes: Set<Int> = []
@@ -120,7 +120,7 @@ final class XMLDecodingState {
         }
     }
 
-    /// The name that a setting gives, without the key strategy.
+    /// The name in a setting, to which the key strategy doesn't apply.
     func name(of text: String) throws -> XMLName {
         var rules = rules
         rules.keys = .asDeclared
@@ -217,5 +217,36 @@ final class XMLDecodingState {
     private func unknown(_ what: String, _ node: Int) -> DecodingError {
         .dataCorrupted(
             DecodingError.Context(codingPath: [], debugDescription: "The \(what) is unknown to the type (\(tree.place(of: node)))."))
+    }
+}
+
+/// Converts the bytes of an XML text.
+enum XMLSource {
+    /// Returns the text in UTF-8.
+    ///
+    /// The charset is that of the byte order mark, else of the `Content-Type`, else UTF-16 or UTF-32 if there are zero bytes at the
+    /// beginning, else that of the XML declaration, else UTF-8 (RFC 7303 §3, XML 1.0 appendix F). A declaration of UTF-16 in a text that
+    /// isn't UTF-16, as .NET writes it, is ignored.
+    ///
+    /// - Throws: ``SerializationError`` if the charset is unknown, or the bytes aren't valid in it.
+    static func utf8(of data: Data, contentType: String?) throws -> [UInt8] {
+        if let mark = TextEncoding.byteOrderMark(of: data) { return try bytes(data, mark.encoding) }
+        if let named = try TextEncoding.named(in: contentType) { return try bytes(data, named) }
+        if data.prefix(4).contains(0) { return Array(try TextEncoding.utf8(from: data, contentType: nil)) }
+        guard let name = declaredCharset(of: data) else { return try bytes(data, .utf8) }
+        let encoding = try TextEncoding.named(name)
+        let isWide = encoding.name.hasPrefix("utf-16") || encoding.name.hasPrefix("utf-32")
+        return try bytes(data, isWide ? .utf8 : encoding)
+    }
+
+    private static func bytes(_ data: Data, _ encoding: TextEncoding) throws -> [UInt8] { Array(try encoding.decode(data).utf8) }
+
+    /// The charset in the XML declaration.
+    private static func declaredCharset(of data: Data) -> String? {
+        let head = Array(data.prefix(256))
+        guard head.starts(with: "<?xml".utf8), let end = head.firstIndex(of: UInt8(ascii: ">")) else { return nil }
+        var pairs = XMLPseudoAttributes(head[5..<end])
+        while let (name, value) = pairs.next() { if name == "encoding" { return value } }
+        return nil
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// Elements that a key selects.
 struct XMLSelection {
     let nodes: [Int]
-    /// The element that contains them, or would.
+    /// The element that contains them, or would contain them.
     let parent: Int
     /// Whether the key itself names the wrapper or leads to the values.
     let isExplicit: Bool
@@ -11,7 +11,7 @@ struct XMLSelection {
     let exists: Bool
 }
 
-/// What a decoder decodes from.
+/// The place that a decoder decodes.
 enum XMLPlace {
     /// One element.
     case element(Int)
@@ -21,7 +21,7 @@ enum XMLPlace {
     case attribute(Int, of: Int)
     /// An element's text.
     case text(of: Int)
-    /// An element whose name tells what it is.
+    /// An element whose name selects the case of an enum.
     case choice(Int)
     /// A list of such elements.
     case choices([Int], in: Int)
@@ -174,7 +174,7 @@ extension XMLDecodingState {
         return ["true", "1"].contains(XMLCharacters.trimmed(tree.value(ofAttribute: attribute)))
     }
 
-    /// The text at a place, exactly as it is.
+    /// The text at a place, verbatim.
     func text(at place: XMLPlace, _ path: [any CodingKey], for type: Any.Type) throws -> String {
         switch place {
         case .attribute(let index, _): return tree.value(ofAttribute: index)

@@ -7,8 +7,8 @@ public import Foundation
 ///     let data = try XMLEncoder(rules).encode(order)
 ///
 /// ``XMLRules`` describes the forms of coding keys and the strategies. Elements and attributes are written in the order in which the type
-/// encodes them, which is that of its declaration; dictionaries are sorted by key. Text is escaped, and a character that XML doesn't allow
-/// is an error. No white space is added, so that reading gives the same texts.
+/// encodes them: by default, the order of its properties. Dictionaries are sorted by key. Text is escaped, and a character that XML doesn't
+/// allow is an error. No white space is added, so that the decoder reads the same texts.
 ///
 /// The root element has ``XMLRules/rootName``, or the type's ``XMLRootNamed/xmlRootName``, or the Swift name of a struct, class or enum that
 /// isn't generic, by the key strategy. Other values have the name of their kind: `array`, `dictionary`, `string`, `number`, `boolean`, `date`,
@@ -125,7 +125,7 @@ final class XMLElementNode {
         return element
     }
 
-    /// Sorts the child elements from an index on by name; those of a list stay in order.
+    /// Sorts the child elements from an index onwards by name; the elements of a list stay in order.
     func sortElements(from first: Int) {
         let named = items[first...].enumerated().map { item in
             if case .element(let element) = item.element { (element.name.local, item.offset) } else { ("", item.offset) }
@@ -140,7 +140,7 @@ final class XMLElementNode {
     }
 }
 
-/// What one call of an encoder shares: the settings, the depth, and the first fault of a method that can't throw.
+/// The state of one encoder call: the settings, the depth, and the first fault of a method that can't throw.
 final class XMLEncodingState {
     let rules: XMLRules
     let userInfo: [CodingUserInfoKey: Any]
@@ -213,7 +213,7 @@ final class XMLEncodingState {
             guard number.isFinite else { throw invalid("The number isn't finite.", path) }
             try put(number.description, target, path)
         case is any JSONStringDictionary:
-            // A dictionary has another order in each process.
+            // The order of a dictionary differs between processes.
             let node = open(target, path)
             let first = node.items.count
             try value.encode(to: XMLElementEncoder(state: self, target: .element(node), codingPath: path, hasLiteralKeys: true))
@@ -268,7 +268,7 @@ final class XMLEncodingState {
     }
 }
 
-/// Where an encoder writes.
+/// The place where an encoder writes.
 enum XMLTarget {
     /// Into an element that exists.
     case element(XMLElementNode)

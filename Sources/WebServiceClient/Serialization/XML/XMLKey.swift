@@ -45,7 +45,7 @@ struct XMLKey {
         leaf = .element(XMLName(key, namespace: nil))
     }
 
-    /// The parts between slashes, except those of a namespace.
+    /// The parts between slashes, except slashes in a namespace.
     private static func parts(of key: String) -> [String] {
         var parts = [""]
         var isInside = false
@@ -78,7 +78,7 @@ struct XMLKey {
         return name
     }
 
-    /// The coding keys that may mean an element, the likeliest first.
+    /// The coding keys that may name an element, the likeliest first.
     static func keys(of name: XMLName, _ rules: XMLRules) -> [String] {
         let local = rules.keys.key(of: name.local)
         var keys = local == name.local ? [local] : [local, name.local]

@@ -2,7 +2,7 @@
 struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let state: XMLDecodingState
     let node: Int
-    /// The only child element that counts, if its name is a choice.
+    /// The only visible child element, if its name is a choice.
     let only: Int?
     let hasLiteralKeys: Bool
     let codingPath: [any CodingKey]
@@ -71,7 +71,7 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let place = try place(key)
         if isMissing(place) {
-            // Nothing is an empty list, but a type with other contents needs its element.
+            // A missing element is an empty list, but other types need an element.
             guard type is any ExpressibleByArrayLiteral.Type else {
                 if let optional = type as? any ExpressibleByNilLiteral.Type, let value = optional.init(nilLiteral: ()) as? Value {
                     return value
@@ -85,7 +85,7 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard contains(key) else { return nil }
         let place = try place(key)
-        // An empty wrapper is an empty list, and no value of another type.
+        // An empty wrapper is an empty list, but no value of another type.
         if case .list(let list) = place, list.nodes.isEmpty, type is any ExpressibleByArrayLiteral.Type {
             return try state.decode(type, at: place, codingPath + [key])
         }
@@ -110,7 +110,7 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Places
 
-    /// A decoder of what the key names.
+    /// A decoder for the place of a key.
     private func child(_ key: Key) throws -> XMLElementDecoder {
         let place = try place(key)
         if isMissing(place) { throw missing(key) }

@@ -1,16 +1,16 @@
 /// The name of an element or attribute: its local part and its namespace (Namespaces in XML 1.0).
 ///
 /// In text, a namespace precedes the local part in braces, as in `{http://www.w3.org/2005/Atom}title`. Two names are equal if their
-/// namespaces and local parts are, whatever their prefixes.
+/// namespaces and local parts are; prefixes don't matter.
 ///
-/// In a search, a name without a namespace finds elements in the namespace of the surrounding element and in none, and attributes in none;
-/// `{}title` finds only names in no namespace, and `{*}title` those in any.
+/// In a search, a name without a namespace finds elements in the surrounding element's namespace or in no namespace, and attributes in no
+/// namespace; `{}title` finds only names in no namespace, and `{*}title` names in any namespace.
 public struct XMLName: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The namespace, a URI; `nil` for none.
     public var namespace: String?
     /// The local part, without a prefix.
     public var local: String
-    /// The prefix that the text has, or that is written if it's free; `nil` for none.
+    /// The prefix in the text, which is also written if it is free; `nil` for none.
     public var prefix: String?
 
     /// The namespace of `xml:lang` and `xml:space`, whose prefix needs no declaration.
@@ -42,10 +42,10 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible, ExpressibleB
     /// The local part after the namespace in braces.
     public var description: String { namespace.map { "{\($0)}" + local } ?? local }
 
-    /// The name as it is written in a text.
+    /// The name with its prefix, as in a text.
     var qualified: String { prefix.map { $0.isEmpty ? local : $0 + ":" + local } ?? local }
 
-    // XML compares characters; String's own equality takes “é” as one scalar and as two for the same.
+    // XML compares characters one by one, whereas String treats “é” as one scalar and as two scalars as equal.
 
     /// Returns whether the namespaces and local parts consist of the same characters.
     public static func == (one: XMLName, other: XMLName) -> Bool {

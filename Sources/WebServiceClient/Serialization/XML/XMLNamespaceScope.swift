@@ -28,7 +28,7 @@ struct XMLNamespaceScope {
         names.removeAll()
     }
 
-    /// Leaves the declarations after the first ones.
+    /// Leaves all declarations after the first `count` ones.
     mutating func end(to count: Int) {
         guard declared.count > count else { return }
         while declared.count > count {

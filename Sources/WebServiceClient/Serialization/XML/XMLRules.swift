@@ -2,7 +2,7 @@ public import Foundation
 
 /// How Swift values map to XML, for both directions.
 ///
-/// A coding key is the name of a child element. It has other forms for everything else that XML can hold:
+/// A coding key is the name of a child element. Other forms of keys cover everything else in XML:
 ///
 /// | coding key | place |
 /// |---|---|
@@ -10,7 +10,7 @@ public import Foundation
 /// | `{http://www.w3.org/2005/Atom}title` | the child element in this namespace; `{}title` in none, `{*}title` in any |
 /// | `atom:title` | the same, with a prefix of ``namespaces``, whatever prefix the text has |
 /// | `@id`, `@xml:lang` | the attribute |
-/// | `#text` | the element's own text, beside attributes or child elements |
+/// | `#text` | the element's own text, in addition to attributes or child elements |
 /// | `items/item` | the element inside a wrapper: `[Item]` reads and writes `<items><item/><item/></items>` |
 /// | `*` | all child elements in order, each as a choice: an enum whose case has the element's name |
 ///
@@ -26,7 +26,7 @@ public struct XMLRules: Sendable {
     public var attributes: Set<String> = []
     /// How property names map to names on the wire.
     public var keys: XMLKeys = .asDeclared
-    /// How lists are written and read whose key names no wrapper.
+    /// How lists are written and read if their key names no wrapper.
     public var lists: XMLLists = .repeated
     /// How nil is written, and what else is read as nil.
     public var nils: XMLNils = .missing
@@ -34,7 +34,7 @@ public struct XMLRules: Sendable {
     public var dates: XMLDates = .iso8601
     /// How `Data` is written and read.
     public var data: XMLBinary = .base64
-    /// The element name of values that no coding key names: those of a root array, and of lists within lists.
+    /// The element name of values without a coding key: the elements of a root array, and of lists within lists.
     public var itemName = "item"
 
     /// Creates the default rules.
@@ -47,7 +47,7 @@ public protocol XMLRootNamed {
     static var xmlRootName: String { get }
 }
 
-/// How property names map to names on the wire. Namespaces and the marks of ``XMLRules`` stay as they are.
+/// How property names map to names on the wire. Namespaces and the marks of ``XMLRules`` aren't changed.
 public enum XMLKeys: Sendable {
     /// As the type declares them.
     case asDeclared
@@ -57,7 +57,8 @@ public enum XMLKeys: Sendable {
     case snakeCase
     /// `pageCount` is `page-count` on the wire.
     case kebabCase
-    /// The name on the wire of a property name. Enums whose cases are choices are found if the result is the name itself.
+    /// The name on the wire of a property name. The closure must return the names of enum cases unchanged if elements select the cases
+    /// (`*`).
     case custom(@Sendable (_ name: String) -> String)
 
     /// The name on the wire.
@@ -81,7 +82,7 @@ public enum XMLKeys: Sendable {
         }
     }
 
-    /// Separates words before each capital letter that follows a small one, or begins a word after an abbreviation: `myURLText` is
+    /// Separates words before each capital letter that follows a lowercase letter, or begins a word after an abbreviation: `myURLText` is
     /// `my_url_text`, as in Foundation's JSON.
     private static func words(of key: String, separator: Character) -> String {
         let letters = Array(key)
@@ -99,7 +100,8 @@ public enum XMLKeys: Sendable {
 
 /// How lists are written and read.
 public enum XMLLists: Sendable, Hashable {
-    /// One element with the key's name per value: `<tag>a</tag><tag>b</tag>`. An empty list is no element, and no element is an empty list.
+    /// One element with the key's name per value: `<tag>a</tag><tag>b</tag>`. An empty list writes no element, and a missing element is
+    /// read as an empty list.
     case repeated
     /// An element with the key's name around one element per value: `<tags><item>a</item><item>b</item></tags>`.
     case wrapped(item: String)
@@ -107,7 +109,7 @@ public enum XMLLists: Sendable, Hashable {
 
 /// How nil is written and read. A missing element or attribute, and an element with `xsi:nil="true"`, is always read as nil.
 ///
-/// A nil in a list is written with `xsi:nil` in any case, because the others would lose it.
+/// A nil in a list is always written with `xsi:nil`, because the other forms would lose it.
 public enum XMLNils: Sendable, Hashable {
     /// Nothing is written. An empty element is an empty text.
     case missing

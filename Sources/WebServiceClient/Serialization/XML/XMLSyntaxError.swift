@@ -1,6 +1,6 @@
 /// The reason why a text isn't XML, or exceeds the reader's bounds: the underlying error of a `DecodingError.dataCorrupted`.
 ///
-/// It has the place and what was expected there. It quotes names of the text, but no values.
+/// It describes the place and the expected text. It quotes names in the text, but no values.
 public struct XMLSyntaxError: DescribedError, Sendable, Hashable {
     /// The kinds of failure.
     public enum Kind: Sendable, Hashable {
@@ -18,7 +18,7 @@ public struct XMLSyntaxError: DescribedError, Sendable, Hashable {
 
     /// The kind of failure.
     public let kind: Kind
-    /// The path of the open elements, such as `/order/item`; `/` outside of the root.
+    /// The path of the open elements, such as `/order/item`; `/` outside the root.
     public let path: String
     /// The line, counted from 1.
     public let line: Int

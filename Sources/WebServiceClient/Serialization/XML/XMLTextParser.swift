@@ -1,10 +1,10 @@
 /// Parses a text in UTF-8 into a tree: XML 1.0 (fifth edition) with namespaces, without a document type.
 ///
-/// Foundation's XMLParser doesn't serve here. On Linux a name that isn't UTF-8 ends the process, a truncated text and one with two roots
-/// are reported as read, references to entities of a document type vanish without an error, depth isn't bounded, and it links libxml2 into
-/// every program. What remains without a document type is small, and this parser reads it at more than twice the speed.
+/// Foundation's XMLParser isn't suitable. On Linux a name that isn't UTF-8 crashes the process, truncated texts and texts with two roots
+/// are accepted, references to entities of a document type vanish without an error, depth isn't bounded, and every program links libxml2.
+/// XML without document types is small, and this parser reads it more than twice as fast.
 ///
-/// It is one loop over the bytes with a list of open elements, without recursion, and looks at each byte a bounded number of times.
+/// It is one loop over the bytes with a list of open elements, without recursion, and visits each byte a bounded number of times.
 struct XMLTextParser {
     struct Open {
         let node: Int
@@ -322,7 +322,7 @@ struct XMLTextParser {
             case UInt8(ascii: "&"):
                 index = try reference()
                 form = .escaped
-                // White space that is written as a reference is text.
+                // White space as a reference is text.
                 isBlank = false
                 continue
             case 0x0D: form = .escaped

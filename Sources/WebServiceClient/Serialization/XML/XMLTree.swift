@@ -1,7 +1,7 @@
 import Foundation
 
-/// An XML text that has been read: its elements and texts in the order of the text, in flat arrays, which take a bounded multiple of the
-/// text's memory and need no recursion.
+/// A parsed XML text: its elements and texts in document order, in flat arrays. They take a bounded multiple of the text's memory and need
+/// no recursion.
 struct XMLTree {
     /// An element or a text. Indices refer to the tree's arrays; 0, the root's, means none for `next` and `first`.
     struct Node {
@@ -44,7 +44,7 @@ struct XMLTree {
     let bytes: [UInt8]
     var nodes: ContiguousArray<Node> = []
     var attributes: ContiguousArray<Attribute> = []
-    /// The names as they are written, and for each the number of its namespace and local part.
+    /// The names with their prefixes, each with the number of its namespace and local part.
     var names: ContiguousArray<(name: XMLName, identity: UInt32)> = []
     /// The lists of namespace declarations; the first one is empty.
     var declarations: ContiguousArray<[XMLValue.Declaration]> = [[]]
@@ -55,7 +55,7 @@ struct XMLTree {
 
     static let root = 0
 
-    /// Returns the index of a name, which is added if there is none with this prefix at hand.
+    /// Returns the index of a name. The name is added if the first one with its namespace and local part has another prefix.
     mutating func index(of name: XMLName) -> UInt32 {
         let new = UInt32(names.count)
         guard let first = firsts[name] else {
@@ -151,7 +151,7 @@ struct XMLTree {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The text of an element, without that of its child elements.
+    /// The text of an element, without the texts of its child elements.
     func text(of node: Int) -> String {
         let first = Int(nodes[node].first)
         guard first != 0 else { return "" }
@@ -183,7 +183,7 @@ struct XMLTree {
         bytes.withUnsafeBufferPointer { XMLPosition(offset: Int(nodes[node].offset), in: $0) }
     }
 
-    /// The path of an element, such as `/order/item[2]`: elements with namesakes are counted from 1, as in XPath.
+    /// The path of an element, such as `/order/item[2]`: elements with the same name are counted from 1, as in XPath.
     func path(of node: Int) -> String {
         var parts: [String] = []
         var node = node
@@ -221,7 +221,7 @@ struct XMLTree {
 enum XMLReferences {
     /// Reads the reference whose `&` is at an index; `nil` if it isn't one of these, or the character isn't allowed.
     static func scalar(at start: Int, in text: UnsafeBufferPointer<UInt8>) -> (scalar: Unicode.Scalar, end: Int)? {
-        // The longest entity has four letters; a number may have any number of zeros in front, of which thirty are enough.
+        // The longest entity name has four letters. A number may have any number of leading zeros; about thirty are accepted.
         let limit = min(text.count, start + 40)
         guard let end = text[start..<limit].firstIndex(of: UInt8(ascii: ";")) else { return nil }
         let body = text[(start + 1)..<end]
@@ -255,7 +255,7 @@ enum XMLReferences {
         return name.elementsEqual("apos".utf8) ? "'" : nil
     }
 
-    /// Appends characters with normalised line ends (XML 1.0 §2.11) and attribute values (§3.3.3). The text's references have been checked.
+    /// Appends characters with normalized line ends (XML 1.0 §2.11) and attribute values (§3.3.3). The text's references have been checked.
     static func append(
         _ text: Slice<UnsafeBufferPointer<UInt8>>, isAttribute: Bool, readsReferences: Bool, to result: inout [UInt8]
     ) {

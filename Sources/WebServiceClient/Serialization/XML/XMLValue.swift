@@ -4,11 +4,11 @@
 ///     let titles = feed.elements("entry").compactMap { $0["title"]?.text }
 ///     let language = feed[attribute: "xml:lang"]
 ///
-/// White space between child elements isn't part of a value, unless other text or `xml:space="preserve"` is beside it; all other text is
+/// White space between child elements isn't part of a value, unless the element has other text or `xml:space="preserve"`; all other text is
 /// kept exactly. Comments and instructions aren't part of a value, either. Two values are equal if their names, attributes, texts and
-/// children are, in the same order, whatever their prefixes.
+/// children are equal and in the same order; prefixes don't matter.
 ///
-/// Values nest at most 512 levels deep. Deeper ones are dropped, and writing a value that contained one throws an error.
+/// Values nest at most 512 levels deep. Deeper ones are dropped, and then writing the value throws an error.
 public struct XMLValue: Sendable, CustomStringConvertible {
     /// A part of an element's content.
     public enum Child: Sendable, Hashable {
@@ -100,7 +100,7 @@ public struct XMLValue: Sendable, CustomStringConvertible {
         nesting.add(.cut)
     }
 
-    /// The text, without that of child elements; empty if there is none.
+    /// The text, without the texts of child elements; empty if there is none.
     public var text: String {
         var text = ""
         for case .text(let part) in content { text += part }
@@ -129,7 +129,7 @@ public struct XMLValue: Sendable, CustomStringConvertible {
         return elements.indices.contains(index) ? elements[index] : nil
     }
 
-    /// The value of an attribute; `nil` removes it. The prefix `xml` stands for its namespace.
+    /// The value of an attribute; setting `nil` removes it. The prefix `xml` needs no namespace.
     public subscript(attribute name: XMLName) -> String? {
         get {
             let name = Self.expanded(name)

@@ -1,4 +1,4 @@
-/// Writes elements as text. It is the only place that escapes.
+/// Writes elements as text. No other code escapes XML.
 struct XMLWriter {
     private(set) var output: [UInt8] = []
     /// The charset, if it lacks characters; these are written as references.
@@ -7,7 +7,7 @@ struct XMLWriter {
     /// The namespaces that the open elements bind each prefix to, and the prefixes that they bind to each namespace.
     private var namespaces: [String: [String]] = [:]
     private var prefixes: [String: [String]] = [:]
-    /// The number of the last prefix that was made up.
+    /// The number of the last generated prefix.
     private var lastPrefix = 0
 
     init(encoding: TextEncoding) {
@@ -65,7 +65,7 @@ struct XMLWriter {
         let content = element.joined
         guard !content.isEmpty else { return put("/>") }
         put(">")
-        // White space alone between elements isn't read as text, unless it's written as references.
+        // The parser doesn't read white space between elements as text, unless it is written as references.
         let isBlank = content.allSatisfy { if case .text(let text) = $0 { XMLCharacters.isBlank(text) } else { true } }
         let escapesBlanks = isBlank && content.count > 1
         for child in content {
@@ -105,7 +105,7 @@ struct XMLWriter {
         prefixes[namespace, default: []].append(prefix)
     }
 
-    /// Returns a name with a prefix that is bound to its namespace, which is declared if necessary.
+    /// Returns a name with a prefix that is bound to its namespace. The prefix is declared if necessary.
     private mutating func qualified(
         _ name: XMLName, isAttribute: Bool, _ bindings: inout [(prefix: String, namespace: String)]
     ) throws -> String {
@@ -119,7 +119,7 @@ struct XMLWriter {
         }
         if namespace == XMLName.xmlNamespace { return "xml:" + name.local }
         guard namespace != XMLName.xmlnsNamespace else {
-            throw SerializationError(.encoding, "“\(name.local)” is a namespace declaration: put it into `declarations`.")
+            throw SerializationError(.encoding, "“\(name.local)” is a namespace declaration: put it in `declarations`.")
         }
         if let own = name.prefix, !isAttribute || !own.isEmpty, namespaces[own]?.last == namespace { return join(own, name.local) }
         if name.prefix == nil, !isAttribute, namespaces[""]?.last == namespace { return name.local }

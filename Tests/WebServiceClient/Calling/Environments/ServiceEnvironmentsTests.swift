@@ -213,7 +213,7 @@ import WebServiceTesting
         client.follow(try ServiceEnvironments(Self.two))
         client.configure { $0.authenticationProvider = BearerTokenProvider(token: "one") }
         _ = client.verify()
-        #expect(messages.withLock { $0 }.contains { $0.contains("one authentication provider") })
+        #expect(messages.withLock { $0 }.contains { $0.contains("own authentication provider") })
     }
 
     // MARK: The stream, and clients

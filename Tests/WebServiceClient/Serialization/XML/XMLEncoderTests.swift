@@ -18,29 +18,31 @@ private enum Payment: Codable, Equatable {
     struct Card: Codable, Equatable { var number: String }
 }
 
-private struct Order: Codable, Equatable {
-    var id: Int64
-    var placed: Date
-    var price: Decimal
-    var isPaid: Bool
-    var ratio: Double
-    var lines: [Line]
-    var tags: [String]
-    var payment: Payment
-    var history: [Payment]
-    var attachment: Data
-    var note: String?
-    var grid: [[Int]]
-    var amounts: [String: Float]
-    var extra: XMLValue?
+extension XMLEncoderTests {
+    fileprivate struct Order: Codable, Equatable {
+        var id: Int64
+        var placed: Date
+        var price: Decimal
+        var isPaid: Bool
+        var ratio: Double
+        var lines: [Line]
+        var tags: [String]
+        var payment: Payment
+        var history: [Payment]
+        var attachment: Data
+        var note: String?
+        var grid: [[Int]]
+        var amounts: [String: Float]
+        var extra: XMLValue?
 
-    enum CodingKeys: String, CodingKey {
-        case id = "@id", placed, price, isPaid, ratio, lines = "lines/s:line", tags = "tag", payment, history = "history/*", attachment
-        case note, grid, amounts, extra
+        enum CodingKeys: String, CodingKey {
+            case id = "@id", placed, price, isPaid, ratio, lines = "lines/s:line", tags = "tag", payment, history = "history/*", attachment
+            case note, grid, amounts, extra
+        }
     }
 }
 
-extension Order {
+extension XMLEncoderTests.Order {
     init(_ random: inout RandomText, _ rules: XMLRules) {
         func text(_ random: inout RandomText) -> String {
             String(String.UnicodeScalarView(random.text(upTo: 8).unicodeScalars.filter(XMLCharacters.isAllowed)))

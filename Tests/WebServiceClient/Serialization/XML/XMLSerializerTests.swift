@@ -3,23 +3,27 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-private struct Order: Codable, Equatable, Sendable {
-    var id: Int
-    var lines: [String]
-    enum CodingKeys: String, CodingKey { case id = "@id", lines = "lines/line" }
+extension XMLSerializerTests {
+    fileprivate struct Order: Codable, Equatable, Sendable {
+        var id: Int
+        var lines: [String]
+        enum CodingKeys: String, CodingKey { case id = "@id", lines = "lines/line" }
+    }
 }
 
-private final class Shop: WebServiceClient, @unchecked Sendable {
-    override class var endpoints: EndpointTable {
-        [
-            "order(id:)": .get("/orders/%%id%%"), "place(order:)": .post("/orders").body(.argument(0)),
-            "lines(id:)": .get("/orders/%%id%%").decoding(at: "lines.line"),
-        ]
-    }
+extension XMLSerializerTests {
+    fileprivate final class Shop: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable {
+            [
+                "order(id:)": .get("/orders/%%id%%"), "place(order:)": .post("/orders").body(.argument(0)),
+                "lines(id:)": .get("/orders/%%id%%").decoding(at: "lines.line"),
+            ]
+        }
 
-    func order(id: Int) async throws -> Order { try await call(id) }
-    func lines(id: Int) async throws -> [String] { try await call(id) }
-    func place(order: Order) async throws { try await call(order) }
+        func order(id: Int) async throws -> Order { try await call(id) }
+        func lines(id: Int) async throws -> [String] { try await call(id) }
+        func place(order: Order) async throws { try await call(order) }
+    }
 }
 
 @Suite struct XMLSerializerTests {

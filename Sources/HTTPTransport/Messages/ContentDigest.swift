@@ -1,0 +1,142 @@
+public import Foundation
+
+/// The digest of a body (RFC 9530): an algorithm and the hash of the bytes.
+///
+///     ContentDigest(.sha256, text: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+///
+/// Only the algorithms that RFC 9530 §5 calls active are supported. MD5, SHA-1 and the checksums detect accidents, but no attacks: fields
+/// with them are ignored.
+public struct ContentDigest: Sendable, Hashable, CustomStringConvertible {
+    /// The algorithms, by their keys in the fields.
+    public enum Algorithm: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+        /// SHA-256 (FIPS 180-4): 32 bytes.
+        case sha256 = "sha-256"
+        /// SHA-512 (FIPS 180-4): 64 bytes.
+        case sha512 = "sha-512"
+
+        /// The key in the fields.
+        public var description: String { rawValue }
+
+        /// The number of bytes of a digest.
+        public var length: Int {
+            switch self {
+            case .sha256: SHA256.digestLength
+            case .sha512: SHA512.digestLength
+            }
+        }
+    }
+
+    /// The fields that carry digests.
+    public enum Field: String, Sendable, Hashable, CaseIterable {
+        /// `Content-Digest` (RFC 9530 §2): the digest of the bytes in this message, after their content coding.
+        case content = "Content-Digest"
+        /// `Repr-Digest` (RFC 9530 §3): the digest of the whole representation, also if the message has a part of it.
+        case representation = "Repr-Digest"
+
+        /// The field's name.
+        public var name: HTTPFields.Name { self == .content ? .contentDigest : .reprDigest }
+    }
+
+    /// The algorithm.
+    public let algorithm: Algorithm
+    /// The bytes of the digest.
+    public let bytes: Data
+
+    /// Creates a digest from its bytes. Bytes of another length than ``Algorithm/length`` are the digest of no body.
+    public init(_ algorithm: Algorithm, _ bytes: some Sequence<UInt8>) {
+        self.algorithm = algorithm
+        self.bytes = Data(bytes)
+    }
+
+    /// Creates a digest from its text: hexadecimal digits, as `sha256sum` prints them, or base64, as in the fields and in `integrity`
+    /// attributes, with or without their prefix `sha256-`. `nil` for any other text.
+    public init?(_ algorithm: Algorithm, text: String) {
+        var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let prefix = algorithm.rawValue.replacing("-", with: "") + "-"
+        if text.hasPrefix(prefix) { text.removeFirst(prefix.count) }
+        let bytes = text.utf8.count == 2 * algorithm.length ? Self.bytes(ofHexadecimal: text) : Data(base64Encoded: text)
+        guard let bytes, bytes.count == algorithm.length else { return nil }
+        self.init(algorithm, bytes)
+    }
+
+    /// Computes the digest of bytes.
+    public static func of(_ data: Data, _ algorithm: Algorithm = .sha256) -> ContentDigest {
+        var hash = BodyHash([algorithm])
+        hash.update(data)
+        return hash.digests().first ?? ContentDigest(algorithm, [])
+    }
+
+    /// The algorithm and the hexadecimal digits.
+    public var description: String { "\(algorithm) \(Hexadecimal.text(of: [UInt8](bytes)))" }
+
+    private static func bytes(ofHexadecimal text: String) -> Data? {
+        var bytes = Data()
+        var high: UInt8?
+        for digit in text.utf8 {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = digit - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return bytes
+    }
+}
+
+extension ContentDigest {
+    /// Returns the digests in a field, in the order of its keys. Unknown and outdated algorithms are left out.
+    ///
+    /// - Parameter lines: The values of all fields of the name.
+    /// - Throws: ``StructuredFields/Fault`` if the field isn't a dictionary of byte sequences. It must then be ignored as a whole.
+    public static func digests(in lines: [String]) throws(StructuredFields.Fault) -> [ContentDigest] {
+        var digests: [ContentDigest] = []
+        for entry in try StructuredFields.dictionary(lines) {
+            guard let bytes = entry.value.item?.value.bytes else {
+                throw StructuredFields.Fault("a member isn't a byte sequence")
+            }
+            if let algorithm = Algorithm(rawValue: entry.key) { digests.append(ContentDigest(algorithm, bytes)) }
+        }
+        return digests
+    }
+
+    /// The value of a field with these digests; empty for none.
+    public static func fieldValue(of digests: [ContentDigest]) -> String {
+        digests.map { "\($0.algorithm)=:\($0.bytes.base64EncodedString()):" }.joined(separator: ", ")
+    }
+}
+
+/// Computes the digests of bytes that arrive in pieces.
+package struct BodyHash: Sendable {
+    private var sha256: SHA256?
+    private var sha512: SHA512?
+
+    package init(_ algorithms: some Sequence<ContentDigest.Algorithm>) {
+        for algorithm in algorithms {
+            switch algorithm {
+            case .sha256: sha256 = SHA256()
+            case .sha512: sha512 = SHA512()
+            }
+        }
+    }
+
+    /// Adds the next bytes.
+    package mutating func update(_ data: Data) {
+        data.withUnsafeBytes { bytes in
+            sha256?.update(bytes)
+            sha512?.update(bytes)
+        }
+    }
+
+    /// The digests of all bytes so far.
+    package func digests() -> [ContentDigest] {
+        [sha256.map { ContentDigest(.sha256, $0.finalize()) }, sha512.map { ContentDigest(.sha512, $0.finalize()) }].compactMap(\.self)
+    }
+}

@@ -1,0 +1,195 @@
+/// The compression of requests' bodies (RFC 9110 §8.4).
+///
+///     "ingest(batch:)": .post("/batches").compressed(.gzip)
+///
+/// A body is compressed before it is signed and before its digest is made, and is sent with `Content-Encoding`. Left as they are: bodies
+/// up to ``above`` bytes, bodies in memory that compression doesn't make smaller, and requests that have a `Content-Encoding` already.
+/// Bodies in memory keep a known length; files and streams are compressed while they are sent, and their length becomes unknown. A stream
+/// is compressed in blocks of 64 kB: a server sees its bytes only when a block is complete.
+///
+/// There is no negotiation before a request (RFC 9110 §12.5.3): set it only for services that document the coding. Others answer 415, or
+/// read the bytes as they are.
+public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConvertible {
+    /// The coding; `nil` for none.
+    public var coding: ContentCoding?
+    /// The largest number of bytes that isn't compressed, because it would save nothing. Default 1,024.
+    public var above: Int
+
+    /// Creates a setting.
+    public init(_ coding: ContentCoding?, above: Int = 1_024) {
+        self.coding = coding
+        self.above = above
+    }
+
+    /// Bodies are sent as they are, whatever the class or the client says.
+    public static let off = Self(nil)
+
+    /// The coding and the bound.
+    public var description: String { coding.map { "compressed by \($0.name) above \(above) bytes" } ?? "not compressed" }
+
+    /// The faults with their fixes.
+    var faults: [(problem: String, fix: String)] {
+        var faults: [(problem: String, fix: String)] = []
+        if above < 0 { faults.append(("bodies are compressed above \(above) bytes", "give .compressed(_:above:) 0 or more")) }
+        if let coding, !coding.canEncode {
+            faults.append(("bodies are to be compressed by \(coding.name), which this system can't", coding.encoderFix))
+        }
+        return faults
+    }
+}
+
+/// Lets a server refuse a request before its body is sent: `Expect: 100-continue` (RFC 9110 §10.1.1).
+///
+///     "upload(_:)": .put("/backups/today").expectingContinue()
+///
+/// The transport sends the head, and waits for the server's consent, for a second at most: many servers never give it. A final response
+/// before it, such as 401 or 413, is delivered and the body stays here. A 417 means that the server, or a proxy, doesn't support
+/// expectations: the request is repeated without one if its body can be sent again.
+///
+/// It costs a round trip, and so is for large bodies that may be refused. It needs a transport with ``TransportCapabilities/expectations``;
+/// otherwise the client fails before its first call.
+public struct ContinueExpectation: EndpointAttribute, Hashable, CustomStringConvertible {
+    /// The largest number of bytes that is sent without waiting; `nil` if none waits. Bodies of unknown length always wait. Default one
+    /// megabyte.
+    public var above: Int64?
+
+    /// Creates a setting.
+    public init(above: Int64? = 1 << 20) {
+        self.above = above
+    }
+
+    /// Bodies are sent at once, whatever the class or the client says.
+    public static let off = Self(above: nil)
+
+    /// The bound.
+    public var description: String { above.map { "expects 100 Continue above \($0) bytes" } ?? "expects no 100 Continue" }
+
+    /// Whether a body waits.
+    func applies(to body: RequestBody) -> Bool {
+        guard let above else { return false }
+        return body.length.map { $0 > above } ?? true
+    }
+}
+
+/// The digests that are sent with requests' bodies (RFC 9530).
+///
+///     "store(document:)": .put("/documents/1").sendingDigest()
+///
+/// They are those of the bytes that are sent, after compression. Files and replayable streams are read once more for them. A stream that
+/// can be read only once has no digest ahead: such a call fails. A field that the request has already is left as it is.
+public struct SentDigest: EndpointAttribute, Hashable, CustomStringConvertible {
+    /// The field. For a whole representation, both fields have the same value.
+    public var field: ContentDigest.Field
+    /// The algorithms, in the order of the field's members. Empty for no field, whatever the class or the client says.
+    public var algorithms: [ContentDigest.Algorithm]
+
+    /// Creates a setting.
+    public init(_ algorithms: [ContentDigest.Algorithm] = [.sha256], in field: ContentDigest.Field = .content) {
+        self.algorithms = algorithms
+        self.field = field
+    }
+
+    /// The field and the algorithms.
+    public var description: String {
+        algorithms.isEmpty ? "sends no digest" : "sends \(field.rawValue): \(algorithms.map(\.rawValue).joined(separator: ", "))"
+    }
+}
+
+/// The check of responses' bodies against the digests that their fields state (RFC 9530).
+///
+///     "document(id:)": .get("/documents/%%id%%").verifyingDigests(.required)
+///
+/// Each `sha-256` and `sha-512` in `Content-Digest`, `Repr-Digest` and their trailer fields is compared while the body is read, also of
+/// failures. A mismatch is an error at the body's end: values that were decoded from a stream before it aren't verified. Other algorithms
+/// are ignored: they are unknown, or offer no security. A field that isn't a dictionary of byte sequences is ignored and reported.
+///
+/// The request asks for an uncoded response (`Accept-Encoding: identity`), because a digest covers the coded bytes, which the transport
+/// decodes. A body that is coded nevertheless can't be verified. `Repr-Digest` is ignored for parts (206) and without content.
+///
+/// A digest detects damage, and changes by parties that can't change the fields. It doesn't replace TLS or a signature.
+public struct DigestVerification: EndpointAttribute, Hashable, CustomStringConvertible {
+    /// What happens if there is no digest to compare.
+    public enum Requirement: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Nothing is checked, whatever the class or the client says.
+        case off
+        /// The body is delivered unverified.
+        case ifPresent
+        /// It is an error, before the body is read, if the response is a success; failures are delivered unverified.
+        case required
+    }
+
+    /// What happens if there is no digest to compare.
+    public var requirement: Requirement
+    /// The algorithms to ask for with `Want-Content-Digest` (RFC 9530 §4), the preferred one first. Empty for no field.
+    public var wanted: [ContentDigest.Algorithm]
+
+    /// Creates a setting.
+    public init(_ requirement: Requirement = .ifPresent, wanting wanted: [ContentDigest.Algorithm] = []) {
+        self.requirement = requirement
+        self.wanted = wanted
+    }
+
+    /// The requirement and the wanted algorithms.
+    public var description: String {
+        let text = requirement == .off ? "verifies no digests" : "verifies digests\(requirement == .required ? ", which are required" : "")"
+        return wanted.isEmpty ? text : text + ", asking for \(wanted.map(\.rawValue).joined(separator: ", "))"
+    }
+
+    /// The value of `Want-Content-Digest`; `nil` for no field.
+    var wantedText: String? {
+        guard requirement != .off, !wanted.isEmpty else { return nil }
+        // Preferences are 10 for the most, down to 1 for the least; 0 means "not acceptable".
+        return wanted.enumerated().map { "\($1)=\(max(1, 10 - $0))" }.joined(separator: ", ")
+    }
+}
+
+/// The known digest of the content that a call downloads.
+///
+///     try await client.with(.expectedDigest(sha256: published)) { try await $0.download(path: "/tool.tar.gz") }
+///
+/// The bytes that the call reads, after decoding, are compared while they are read: a mismatch is an error at the end, before a file has
+/// its final name. Bodies from the cache are compared too. Only successes are: the body of a failure is another. A part (206) can't be
+/// compared, which is an error.
+public struct ExpectedDigest: EndpointAttribute, Hashable, CustomStringConvertible {
+    /// The digest; `nil` if its text is invalid, which is an error of the call.
+    public let digest: ContentDigest?
+
+    /// Creates an expectation.
+    public init(_ digest: ContentDigest) {
+        self.digest = digest
+    }
+
+    /// Creates an expectation from the text of a digest: see ``ContentDigest/init(_:text:)``.
+    public init(_ algorithm: ContentDigest.Algorithm, text: String) {
+        digest = ContentDigest(algorithm, text: text)
+    }
+
+    /// The digest.
+    public var description: String { digest.map { "expects \($0)" } ?? "expects an invalid digest" }
+
+    /// The fault of an invalid digest with its fix.
+    var fault: (problem: String, fix: String)? {
+        guard digest.map({ $0.bytes.count != $0.algorithm.length }) ?? true else { return nil }
+        return ("the expected digest is invalid", "give its hexadecimal digits, or base64: 64 digits for SHA-256, 128 for SHA-512")
+    }
+}
+
+extension EndpointAttribute where Self == ExpectedDigest {
+    /// The SHA-256 of the content that a call downloads, in hexadecimal digits or base64.
+    public static func expectedDigest(sha256 text: String) -> Self { ExpectedDigest(.sha256, text: text) }
+
+    /// The SHA-512 of the content that a call downloads, in hexadecimal digits or base64.
+    public static func expectedDigest(sha512 text: String) -> Self { ExpectedDigest(.sha512, text: text) }
+}
+
+extension EndpointAttribute where Self == BodyCompression {
+    /// The compression of requests' bodies.
+    public static func compressed(_ coding: ContentCoding, above bytes: Int = 1_024) -> Self { BodyCompression(coding, above: bytes) }
+}
+
+extension EndpointAttribute where Self == DigestVerification {
+    /// The check of responses' bodies against their digests.
+    public static func verifyingDigests(_ requirement: DigestVerification.Requirement = .ifPresent) -> Self {
+        DigestVerification(requirement)
+    }
+}
