@@ -5,7 +5,9 @@ struct CommonSettings: Sendable {
     let headers: HTTPFields
     /// Whether client or class set `Accept`.
     let hasOwnAccept: Bool
-    /// The configuration's parsers, laid over the library's.
+    /// The serializers of all levels, the innermost first.
+    let serializers: [any SerializationDelegate]
+    /// The configuration's parsers, laid over the serializers and the library's parsers.
     let parsers: SerializationRegistry
 }
 
@@ -29,10 +31,13 @@ struct CommonLevels: Sendable {
         }
         let settings = configuration.settings.overlaid(by: defaults.settings)
         let hasAccept = configuration.headers.contains(.accept) || session.contains(.accept) || defaults.headers.contains(.accept)
-        func level(_ settings: EndpointSettings, _ headers: HTTPFields, hasAccept: Bool) -> CommonSettings {
-            CommonSettings(
-                settings: settings, headers: fixed(headers), hasOwnAccept: hasAccept,
-                parsers: configuration.parsers.completed(by: [settings.serializer, configuration.serializer].compactMap { $0 }))
+        func level(
+            _ settings: EndpointSettings, _ headers: HTTPFields, hasAccept: Bool, own: (any SerializationDelegate)? = nil
+        ) -> CommonSettings {
+            let serializers = [own, defaults.settings.serializer, configuration.serializer].compactMap { $0 }
+            return CommonSettings(
+                settings: settings, headers: fixed(headers), hasOwnAccept: hasAccept, serializers: serializers,
+                parsers: configuration.parsers.completed(by: serializers))
         }
         common = level(settings, headers, hasAccept: hasAccept)
         var perMethod: [ServiceRequest.Method: CommonSettings] = [:]
@@ -40,7 +45,8 @@ struct CommonLevels: Sendable {
             var all = headers
             all.replace(with: own.headers)
             perMethod[method] = level(
-                settings.overlaid(by: own.settings), all, hasAccept: hasAccept || own.headers.contains(.accept))
+                settings.overlaid(by: own.settings), all, hasAccept: hasAccept || own.headers.contains(.accept),
+                own: own.settings.serializer)
         }
         self.perMethod = perMethod
         templates = HeaderTemplates(headers, defaults)

@@ -37,7 +37,7 @@ final class ResolvedEndpoint: Sendable {
             client: clientName, key: plan.label.map(SecretMask.text(ofURL:)) ?? plan.key.description,
             route: SecretMask.text(ofURL: plan.route))
         let serializer = settings.serializer ?? configuration.serializer
-        let serializers = [plan.settings.serializer, common.settings.serializer, configuration.serializer].compactMap { $0 }
+        let serializers = (plan.settings.serializer.map { [$0] } ?? []) + common.serializers
         fields = settings.fields(serializers)
         let form = (serializer as? FormSerializer)?.following(fields)
         self.serializer = form ?? serializer

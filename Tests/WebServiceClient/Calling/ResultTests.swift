@@ -111,6 +111,15 @@ import WebServiceTesting
         #expect(try await client.http.post("/").body(["a": "b"]).value(Reply.self).itemId == 7)
         let form = client.http.post("/").body(["a": "b"]).describing { $0.serializer(FormSerializer(charset: .isoLatin1)) }
         #expect(try await form.value(Reply.self).itemId == 7)
+        final class Posts: WebServiceClient, @unchecked Sendable {
+            override class var defaults: EndpointDefaults {
+                var defaults = EndpointDefaults(serializer: JSONSerializer(keys: .snakeCase))
+                defaults.perMethod[.post] = EndpointDefaults(serializer: FormSerializer())
+                return defaults
+            }
+        }
+        let posts = Posts(serviceRoot: "https://api.test") { $0.transport = stub }
+        #expect(try await posts.http.post("/").body(["a": "b"]).value(Reply.self).itemId == 7)
         let own = client.http.post("/").body(["a": "b"]).describing { $0.serializer(JSONSerializer()) }
         #expect(await serviceError { _ = try await own.value(Reply.self) }?.kind == .decoding)
     }
