@@ -258,7 +258,7 @@ import WebServiceTesting
         let client = client(server)
         let target = file
         let first = client.start { _ in try await client.http.get("/file").download(to: target) }
-        _ = try await server.waitForRequests(count: 1)
+        _ = try await server.waitForRequests(count: 1, within: .seconds(600))
         #expect(await reason { _ = try await client.http.get("/file").download(to: target) } == .locked)
         #expect(throws: TransferError.self) { try PartialDownload.discard(to: target) }
         first.cancel(reason: "enough")
