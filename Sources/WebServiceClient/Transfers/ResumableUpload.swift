@@ -174,7 +174,6 @@ struct ResumableUpload: Sendable {
         var furthest: Int64 = -1
         // Once for each piece, the position may be asked for again without a wait.
         var mayAsk = true
-        let hasSentAll = Locked(false)
         // Whether the response to the last piece was lost.
         var hasLostEnd = false
         while true {
@@ -198,9 +197,8 @@ struct ResumableUpload: Sendable {
             case .at, .unknown, .busy: break
             }
             if case .at(let position) = state { piece = rules.piece(from: position, of: source.length) } else { piece = nil }
-            hasSentAll.withLock { $0 = false }
             do {
-                let end = try await exchange(call, piece) { hasSentAll.withLock { $0 = true } }
+                let end = try await exchange(call, piece)
                 last = end
                 state = try dialect.state(end.answer.response, end.body, sent: piece, source)
                 if let expires = dialect.expiry(end.answer.response, end.body), expires != session.expires {
@@ -208,7 +206,9 @@ struct ResumableUpload: Sendable {
                     try keep(session)
                 }
             } catch let error as ServiceError {
-                if hasSentAll.withLock({ $0 }) { hasLostEnd = true }
+                // Transports report the sent bytes late, so any interruption of the last piece may have come after its last byte.
+                let code = (error.cause as? TransportError)?.code
+                if piece?.upperBound == source.length, code.map(NetworkWaiting.provesNothingWasSent) != true { hasLostEnd = true }
                 guard let wait = pace.wait(after: error) else { throw error }
                 report(.debug, "the upload was interrupted and continues in \(wait.text)")
                 try await call.pause(wait)
@@ -250,11 +250,7 @@ struct ResumableUpload: Sendable {
     }
 
     /// Sends a piece, or asks for the position.
-    ///
-    /// - Parameter sentAll: Called when the last byte of the file was sent.
-    private func exchange(
-        _ call: CapturedCall, _ piece: Range<Int64>?, sentAll: @escaping @Sendable () -> Void
-    ) async throws -> End {
+    private func exchange(_ call: CapturedCall, _ piece: Range<Int64>?) async throws -> End {
         if let piece {
             guard try source.isUnchanged() else {
                 throw TransferError(
@@ -269,7 +265,6 @@ struct ResumableUpload: Sendable {
             do { try dialect.send(piece, &request, source) } catch { fault = error }
             request.uploadProgress = { sent in
                 progress.note(TransferProgress(completed: piece.lowerBound + sent.completed, total: total), of: .upload)
-                if piece.lowerBound + sent.completed == total { sentAll() }
             }
         }
         if let fault {

@@ -380,7 +380,7 @@ extension AsyncSequence {
         #expect(request.url.absoluteString == "https://api.test/v1/links/ada" && stub.requests.count == 4)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `One page is fetched ahead, and cancelled when nobody wants it`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `One page is fetched ahead, and cancelled when nobody wants it`() async throws {
         let transport = HeldTransport { request in
             var response = try json([1], headers: ["Link": "<?page=\(request.url.query()?.count ?? 0)\(UUID())>; rel=next"])
             response.url = request.url
@@ -402,7 +402,7 @@ extension AsyncSequence {
         #expect(transport.sent.count == 2)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A cancelled task ends the sequence`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `A cancelled task ends the sequence`() async throws {
         let transport = HeldTransport { try json([1], headers: ["Link": "<\($0.url.absoluteString)1>; rel=next"]) }
         let client = Lists(serviceRoot: "https://api.test/v1") { $0.transport = transport }
         let task = Task { try await client.http.get("/x").paged(by: .linkHeader).items(Int.self).collected() }

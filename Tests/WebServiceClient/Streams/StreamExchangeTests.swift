@@ -75,7 +75,7 @@ import WebServiceTesting
 
     @Test func `Elements are uploaded while they are made`() async throws {
         let server = try LoopbackServer { routes in routes.fallback { _ in .status(204) } }
-        let client = Station(serviceRoot: server.url.absoluteString)
+        let client = Station(serviceRoot: server.url.absoluteString) { $0.timeouts.firstByte = .seconds(600) }
         let count = 5_000
         let number = Locked(0)
         let readings = AsyncStream<Reading> {

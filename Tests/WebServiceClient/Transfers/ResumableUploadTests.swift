@@ -259,7 +259,7 @@ import WebServiceTesting
         uploads.state.withLock { ($0.exists, $0.sessions, $0.total) = (true, 1, 1_000) }
         let server = try LoopbackServer { routes in
             routes.on("POST", "/uploads") { _ in
-                LoopbackResponse(status: 201, fields: ["Location": foreign.url.absoluteString + "upload/1"])
+                LoopbackResponse(status: 201, fields: ["Location": foreign.url.absoluteString + "/upload/1"])
             }
         }
         try await client(server).http.post("/uploads").upload(file, by: .tus)

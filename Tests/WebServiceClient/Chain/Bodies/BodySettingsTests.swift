@@ -154,7 +154,10 @@ import WebServiceTesting
             routes.on("PUT", "/coded") { .data($0.body).with("X-Coding", $0.fields["Content-Encoding"] ?? "") }
         }
         defer { server.stop() }
-        let client = WebServiceClient(serviceRoot: try server.url("/").absoluteString) { $0.transport = (try? CurlTransport()) ?? stub }
+        let client = WebServiceClient(serviceRoot: try server.url("/").absoluteString) {
+            $0.transport = (try? CurlTransport()) ?? stub
+            $0.timeouts.firstByte = .seconds(600)
+        }
         let body = RequestBody(Data(count: 2_000_000))
         func put(_ path: String, _ body: RequestBody) async throws -> String {
             try await client.http.put(path).body(body).describing { $0.expectingContinue(above: 10) }.value()

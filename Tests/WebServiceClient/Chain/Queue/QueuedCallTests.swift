@@ -89,7 +89,7 @@ import WebServiceTesting
     @Test func `Calls that were saved are queued by another client, and complete in order`() throws {
         try simulated { time in
             let before = Jobs.make(time, HeldTransport())
-            let saved = try (1...4).map { try before.http.put("/jobs/%%0%%", $0).body(["number": $0]).stored().data() }
+            let saved = try (1...4).map { try before.http.put("/jobs/%%0%%", $0).body(["number": $0] as [String: Int]).stored().data() }
             let transport = HeldTransport()
             let client = Jobs.make(time, transport, QueueLimits(active: 1))
             client.queue.pause()
