@@ -238,12 +238,12 @@ final class CookieFile: Sendable {
 
     /// Locks the folder against other jars of this file.
     ///
-    /// - Returns: The descriptor that holds the lock; `nil` if the lock isn't available within a second, as on some network file systems or
-    ///   if the process that holds it is stopped. The file is replaced even then, and is never incomplete.
+    /// - Returns: The descriptor that holds the lock; `nil` if the lock isn't available within ten seconds, as on some network file systems
+    ///   or if the process that holds it is stopped. The file is replaced even then, and is never incomplete.
     private func lockFolder() -> Int32? {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
-        for _ in 0..<500 {
+        for _ in 0..<5_000 {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
             // flock(2) has no time limit of its own. This is the file's own queue, so no thread of the task pool is blocked.
