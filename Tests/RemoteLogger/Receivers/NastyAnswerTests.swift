@@ -42,7 +42,7 @@ import WebServiceTesting
         let events = Locked<[Diagnostics.Event]>([])
         let shipper = try LogShipper(to: server.url("/logs"), format: format) { settings in
             settings.compression = .none
-            settings.batch = BatchLimits(records: batch, interval: .milliseconds(5))
+            settings.batch = BatchLimits(records: batch, interval: .seconds(60))
             settings.backoff = Backoff(base: .milliseconds(1), cap: .milliseconds(4))
             settings.pause = .milliseconds(20)
             settings.timeout = timeout
