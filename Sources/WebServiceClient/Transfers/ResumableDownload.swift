@@ -78,24 +78,38 @@ struct ResumableDownload: Sendable {
 
     /// Requests the missing bytes, and starts over if necessary.
     private func complete(_ file: PartialFile, _ url: String) async throws {
-        while true {
-            do {
-                return try await fetch(file, url)
-            } catch let again as DownloadVerdict.StartOver {
-                let count = noteRestart(again.reason, of: file)
-                guard count <= Self.mostRestarts else {
-                    throw TransferError(
-                        .invalidAnswer,
-                        "The download of \(file.place.name) has begun again \(count - 1) times and ends, because \(again.reason): "
-                            + "check the server, or read the response with stream().")
-                }
-                tally.withLock {
-                    $0.avoidsRanges = again.hasBadRanges
-                    $0.isCoded = $0.isCoded || again.isCoded
-                }
-                try file.reset()
-            }
+        while let again = try await reasonToStartOver(file, url) { try startOver(again, of: file) }
+    }
+
+    /// Fetches the file.
+    ///
+    /// - Returns: Why the download must begin again; `nil` if the file is complete.
+    private func reasonToStartOver(_ file: PartialFile, _ url: String) async throws -> DownloadVerdict.StartOver? {
+        do {
+            try await fetch(file, url)
+            return nil
+        } catch let again as DownloadVerdict.StartOver {
+            return again
         }
+    }
+
+    /// Empties the file, unless it has begun again too often.
+    ///
+    /// Not inlined, because Swift 6.3's optimizer crashes on these typed errors in the coroutine of `complete`.
+    @inline(never)
+    private func startOver(_ again: DownloadVerdict.StartOver, of file: PartialFile) throws {
+        let count = noteRestart(again.reason, of: file)
+        guard count <= Self.mostRestarts else {
+            throw TransferError(
+                .invalidAnswer,
+                "The download of \(file.place.name) has begun again \(count - 1) times and ends, because \(again.reason): "
+                    + "check the server, or read the response with stream().")
+        }
+        tally.withLock {
+            $0.avoidsRanges = again.hasBadRanges
+            $0.isCoded = $0.isCoded || again.isCoded
+        }
+        try file.reset()
     }
 
     /// - Returns: The number of restarts.

@@ -78,7 +78,8 @@ struct CurlResendTests {
                 }
             }
         }
-        #expect(error?.code == .truncated && error?.message.contains("417") == false, "\(String(describing: error))")
+        let message = error?.message.replacing(":\(server.port)", with: "") ?? ""
+        #expect(error?.code == .truncated && !message.contains("417"), "\(String(describing: error))")
     }
 
     @Test func `the chain sends what may be sent again by HTTP/1.1, without more ado`() async throws {
