@@ -9,7 +9,7 @@ final class CountingSource: TokenSource {
     let timeLimit: Duration
 
     init(
-        timeLimit: Duration = .seconds(600), _ obtain: @escaping @Sendable (_ number: Int, BearerToken?) async throws -> BearerToken
+        timeLimit: Duration = .seconds(30), _ obtain: @escaping @Sendable (_ number: Int, BearerToken?) async throws -> BearerToken
     ) {
         self.timeLimit = timeLimit
         self.obtain = obtain

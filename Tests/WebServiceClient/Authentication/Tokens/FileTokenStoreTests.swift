@@ -94,6 +94,7 @@ import Testing
     /// A server whose refresh tokens are valid once: a second use ends the session.
     private final class RotatingSource: TokenSource {
         let state = Locked((current: "r0", number: 0, reuses: 0))
+        let timeLimit = Duration.seconds(600)
 
         func token(replacing old: BearerToken?) async throws -> BearerToken {
             await Task.yield()
