@@ -146,7 +146,7 @@ private final class CodedPieces: @unchecked Sendable {
     /// The number of bytes that are coded together.
     static let blockSize = 64 * 1024
 
-    private let source: PieceReader
+    private let source: PieceReader<AsyncThrowingStream<Data, any Error>>
     private let coding: ContentCoding
     private var encoder: ContentEncoder?
     private var waiting = Data()

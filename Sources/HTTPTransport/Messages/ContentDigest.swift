@@ -54,7 +54,8 @@ public struct ContentDigest: Sendable, Hashable, CustomStringConvertible {
         var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let prefix = algorithm.rawValue.replacing("-", with: "") + "-"
         if text.hasPrefix(prefix) { text.removeFirst(prefix.count) }
-        let bytes = text.utf8.count == 2 * algorithm.length ? Self.bytes(ofHexadecimal: text) : Data(base64Encoded: text)
+        let isHexadecimal = text.utf8.count == 2 * algorithm.length
+        let bytes = isHexadecimal ? Hexadecimal.bytes(of: text.utf8).map { Data($0) } : Data(base64Encoded: text)
         guard let bytes, bytes.count == algorithm.length else { return nil }
         self.init(algorithm, bytes)
     }
@@ -68,27 +69,6 @@ public struct ContentDigest: Sendable, Hashable, CustomStringConvertible {
 
     /// The algorithm and the hexadecimal digits.
     public var description: String { "\(algorithm) \(Hexadecimal.text(of: [UInt8](bytes)))" }
-
-    private static func bytes(ofHexadecimal text: String) -> Data? {
-        var bytes = Data()
-        var high: UInt8?
-        for digit in text.utf8 {
-            let value: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = digit - UInt8(ascii: "A") + 10
-            default: return nil
-            }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return bytes
-    }
 }
 
 extension ContentDigest {

@@ -151,7 +151,7 @@ private struct MultipartPieces {
 private final class MultipartReader: @unchecked Sendable {
     private var bodies: ArraySlice<(body: RequestBody, name: String?)>
     private let delimiter: [UInt8]?
-    private var current: PieceReader?
+    private var current: PieceReader<AsyncThrowingStream<Data, any Error>>?
     private var count: Int64 = 0
     /// The last bytes of the part, which may begin the delimiter.
     private var tail = Data()

@@ -90,7 +90,7 @@ public struct RequestBody: Sendable {
     public init<Chunks: AsyncSequence & Sendable>(chunks: Chunks, length: Int64? = nil, contentType: String? = nil)
     where Chunks.Element == Data {
         self.init(length: length, contentType: contentType) {
-            let reader = SequenceReader(chunks)
+            let reader = PieceReader(chunks)
             return AsyncThrowingStream { try await reader.next() }
         }
     }
@@ -267,30 +267,15 @@ private struct SegmentReader: @unchecked Sendable {
 /// Reads a body's pieces for a closure that any task may call.
 ///
 /// `@unchecked Sendable`: only one task at a time uses the iterator, because a body has one reader, which waits for each piece.
-package final class PieceReader: @unchecked Sendable {
-    private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
+package final class PieceReader<Pieces: AsyncSequence>: @unchecked Sendable where Pieces.Element == Data {
+    private var iterator: Pieces.AsyncIterator
 
-    package init(_ pieces: AsyncThrowingStream<Data, any Error>) {
+    package init(_ pieces: Pieces) {
         iterator = pieces.makeAsyncIterator()
     }
 
     /// The next piece, `nil` at the end.
     package func next() async throws -> Data? {
-        try await iterator.next()
-    }
-}
-
-/// Reads a sequence for a closure that any task may call.
-///
-/// `@unchecked Sendable`: only one task at a time uses the iterator, because a body has one reader, which waits for each piece.
-private final class SequenceReader<Chunks: AsyncSequence>: @unchecked Sendable where Chunks.Element == Data {
-    private var iterator: Chunks.AsyncIterator
-
-    init(_ chunks: Chunks) {
-        iterator = chunks.makeAsyncIterator()
-    }
-
-    func next() async throws -> Data? {
         try await iterator.next()
     }
 }

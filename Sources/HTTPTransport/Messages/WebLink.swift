@@ -53,7 +53,7 @@ public struct WebLink: Sendable, Hashable {
     ///   - fields: The header fields; all `Link` fields are read, in order.
     ///   - url: The URL of the message, after redirects.
     public static func links(in fields: HTTPFields, at url: URL) -> [WebLink] {
-        links(in: fields.lazy.filter { $0.name == "Link" }.map(\.value), at: url)
+        links(in: fields[values: "Link"], at: url)
     }
 
     /// Returns the links of field values.
@@ -203,7 +203,7 @@ enum ExtendedValue {
     /// aren't valid in its charset.
     static func decoded(_ value: String) -> (text: String, language: String?)? {
         let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = bytes(of: parts[2]) else { return nil }
+        guard parts.count == 3, let bytes = URLEncoding.decodeBytes(String(decoding: parts[2], as: UTF8.self)) else { return nil }
         let language = parts[1].isEmpty ? nil : String(decoding: parts[1], as: UTF8.self)
         switch String(decoding: parts[0], as: UTF8.self).lowercased() {
         case "utf-8":
@@ -213,29 +213,6 @@ enum ExtendedValue {
             return (String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })), language)
         default:
             return nil
-        }
-    }
-
-    /// Decodes percent-encoded text. Other characters than those of the RFC are kept.
-    private static func bytes(of text: Substring.UTF8View) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = digit(rest.popFirst()), let low = digit(rest.popFirst()) else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
-    }
-
-    private static func digit(_ byte: UInt8?) -> UInt8? {
-        switch byte {
-        case .some(let byte) where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte): byte - UInt8(ascii: "0")
-        case .some(let byte) where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20): (byte | 0x20) - UInt8(ascii: "a") + 10
-        default: nil
         }
     }
 }

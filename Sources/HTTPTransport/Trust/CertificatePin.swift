@@ -66,14 +66,8 @@ public struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
             break
         }
         if let bytes = Data(base64Encoded: String(text)), bytes.count == 32 { return [UInt8](bytes) }
-        let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: 64, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return bytes
+        let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
+        return digits.count == 64 ? Hexadecimal.bytes(of: digits) : nil
     }
 }
 

@@ -38,7 +38,7 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: ODataPages
         private var walk: PageWalk
-        private var prefetch: PagePrefetch<Entity>?
+        private var prefetch: FetchAhead<Fetched>?
 
         init(pages: ODataPages) {
             self.pages = pages
@@ -53,7 +53,7 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
             walk.count(page.entities.count)
             walk.pass(page, from: url)
             // An error of the walk is thrown when its page is requested.
-            if pages.prefetches, let step = walk.peek { prefetch = PagePrefetch(step, by: pages.fetch) }
+            if pages.prefetches, let step = walk.peek { prefetch = FetchAhead { [pages] in try await pages.fetch(step) } }
             return page
         }
 
@@ -61,7 +61,7 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
             let waiting = prefetch
             prefetch = nil
             guard let step = try walk.next() else { return nil }
-            if let waiting { return try await waiting.page() }
+            if let waiting { return try await waiting.result() }
             return try await pages.fetch(step)
         }
     }

@@ -84,25 +84,6 @@ struct PageSource: Sendable {
     let checkEnd: @Sendable () throws -> Void
 }
 
-/// A page that is fetched while the previous one is in use. The fetch is cancelled when the prefetch is released.
-final class PagePrefetch<Entity: Decodable & Sendable>: Sendable {
-    private let task: Task<ODataPages<Entity>.Fetched, any Error>
-
-    init(_ step: PageStep, by fetch: @escaping @Sendable (PageStep) async throws -> ODataPages<Entity>.Fetched) {
-        task = Task { try await fetch(step) }
-    }
-
-    deinit { task.cancel() }
-
-    func page() async throws -> ODataPages<Entity>.Fetched {
-        try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
-        }
-    }
-}
-
 /// The entities of pages that are fetched as a whole.
 final class PagedEntities<Entity: Decodable & Sendable> {
     private var pages: ODataPages<Entity>.Iterator

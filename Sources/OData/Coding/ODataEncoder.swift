@@ -1,4 +1,5 @@
 public import Foundation
+import WebServiceClient
 
 /// An encoder of OData's JSON that spells every `Edm` type as the version requires.
 ///
@@ -87,19 +88,5 @@ struct PayloadWriter {
         }
     }
 
-    private mutating func write(_ text: String) {
-        append("\"")
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): append("\\\"")
-            case UInt8(ascii: "\\"): append("\\\\")
-            case 0x0A: append("\\n")
-            case 0x0D: append("\\r")
-            case 0x09: append("\\t")
-            case 0..<0x20: bytes.append(contentsOf: ("\\u00" + DigitText.hexadecimal(byte)).utf8)
-            default: bytes.append(byte)
-            }
-        }
-        append("\"")
-    }
+    private mutating func write(_ text: String) { JSONEscapes.append(text, to: &bytes) }
 }

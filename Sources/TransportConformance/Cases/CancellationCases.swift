@@ -147,7 +147,8 @@ enum CancellationCases {
                         return error
                     }
                 }
-                while server.requests.isEmpty || place == "body" && !isSent.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(2)) }
+                _ = try await server.waitForRequests(count: 1)
+                while place == "body" && !isSent.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(2)) }
                 client.cancelAll(reason: "The test cancels it.")
                 let error = await task.value
                 let cause = (error as? ServiceError)?.cause as? CallCancelled

@@ -236,12 +236,8 @@ final class ClientState: Sendable {
         }
         faults += RetryCheck.faults(
             table: table, settings: levels.settings, policy: configuration.retry, budget: configuration.retryBudget)
-        faults += ResilienceCheck.faults(levels.settings, key: nil) + StreamCheck.faults(levels.settings, key: nil)
+        faults += SettingsCheck.faults(levels.settings)
         faults += ResilienceCheck.faults(table: table, settings: levels.settings, circuitBreaker: configuration.circuitBreaker)
-        faults +=
-            LimitCheck.faults(levels.settings, key: nil) + CacheCheck.faults(levels.settings, key: nil, method: nil)
-            + PagingCheck.faults(levels.settings, key: nil)
-        faults += BodyCheck.faults(levels.settings, key: nil)
         faults += configuration.queue.faults.map { TableFault(kind: .badLimit, key: nil, problem: $0.problem, fix: $0.fix) }
         faults += TrustCheck.faults(levels.settings, key: nil) + DefaultsCheck.perMethodFaults(in: defaults)
         return faults

@@ -301,12 +301,12 @@ extension RequestBody {
 extension ServiceError {
     /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`, 8
     /// `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`, 16
-    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`, 20 `cancelled`, 21 `paging`; 0 for the kinds that other modules add.
+    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`, 20 `cancelled`, 21 `paging`, 22 `digest`; 0 for the kinds that other modules add.
     public var errorCode: Int {
         let kinds: [Kind] = [
             .table, .unknownEndpoint, .argument, .encoding, .request, .interceptor, .redirect, .authentication, .transport, .timeout,
             .bodyTooLarge, .status, .refused, .emptyBody, .format, .decoding, .circuitOpen, .queue, .rateLimit,
-            .cancelled, .paging,
+            .cancelled, .paging, .digest,
         ]
         return (kinds.firstIndex(of: kind) ?? -1) + 1
     }

@@ -111,13 +111,13 @@ open class WebServiceClient: @unchecked Sendable {
         applyLimits()
     }
 
-    /// Gives the queue its limits.
+    /// Gives the queue its limits, and the background keeper its settings.
     private func applyLimits() {
         // If two changes are concurrent, the one with the higher number is the later one.
         let (latest, environment, number) = mutable.withLock { ($0.configuration, $0.environment, $0.generation) }
-        let limits = environment?.applied(to: latest, of: String(describing: type(of: self))).queue ?? latest.queue
-        runtime.queue.apply(limits, number: number)
-        runtime.backgroundKeeper.apply(latest.backgroundTime, latest.diagnostics, number: number)
+        let applied = environment?.applied(to: latest, of: String(describing: type(of: self))) ?? latest
+        runtime.queue.apply(applied.queue, number: number)
+        runtime.backgroundKeeper.apply(applied.backgroundTime, applied.diagnostics, number: number)
     }
 
     /// Follows other environments, or none.
@@ -149,7 +149,7 @@ open class WebServiceClient: @unchecked Sendable {
     func replaceSession(_ session: SessionState, of state: ClientState) -> Bool {
         mutable.withLock { mutable in
             guard mutable.state === state else { return false }
-            mutable.sessions[state.place] = session.isEmpty ? nil : session
+            mutable.sessions[state.place] = session == SessionState() ? nil : session
             mutable.renew()
             return true
         }
@@ -344,11 +344,7 @@ extension WebServiceClient {
         let defaults = defaults
         let table = compiledTable(defaults)
         return table.faults + ServiceRoot.faults(in: defaults.serviceRoot) + DefaultsCheck.faults(in: defaults)
-            + RetryCheck.faults(table: table, settings: defaults.settings) + ResilienceCheck.faults(defaults.settings, key: nil)
-            + StreamCheck.faults(defaults.settings, key: nil)
-            + LimitCheck.faults(defaults.settings, key: nil) + CacheCheck.faults(defaults.settings, key: nil, method: nil)
-            + PagingCheck.faults(defaults.settings, key: nil)
-            + BodyCheck.faults(defaults.settings, key: nil)
+            + RetryCheck.faults(table: table, settings: defaults.settings) + SettingsCheck.faults(defaults.settings)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.

@@ -229,12 +229,7 @@ extension EndpointCompiler {
             add(.badStatuses, "no status counts as success", "give .accepting(…) at least one status")
         }
         faults += TrustCheck.faults(descriptor.settings, key: key)
-        faults += ResilienceCheck.faults(descriptor.settings, key: key, method: descriptor.method)
-        faults += StreamCheck.faults(descriptor.settings, key: key)
-        faults += LimitCheck.faults(descriptor.settings, key: key)
-        faults += BodyCheck.faults(descriptor.settings, key: key, mayHaveBody: mayHaveBody)
-        faults += CacheCheck.faults(descriptor.settings, key: key, method: descriptor.method)
-        faults += PagingCheck.faults(descriptor.settings, key: key)
+        faults += SettingsCheck.faults(descriptor.settings, key: key, method: descriptor.method, mayHaveBody: mayHaveBody)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
             add(
                 .unusedRoot, "the body is .raw(), so \"\(descriptor.root.joined(separator: "."))\" isn't looked up in it",
@@ -452,49 +447,5 @@ enum TrustCheck {
         (settings.trust?.faults ?? []).map { fault in
             TableFault(kind: .badTrust, key: key, problem: "the trust policy\(TableFault.owner(key)) is invalid", fix: fault)
         }
-    }
-}
-
-/// Finds rate limits that make no sense.
-enum LimitCheck {
-    /// Returns the faults of the limits in these settings.
-    static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
-        let attributes = settings.attributes
-        let found =
-            (attributes[RateLimit.self]?.faults ?? []) + (attributes[ClientRateLimit.self]?.limit.faults ?? [])
-            + (attributes[ServiceRateLimits.self]?.faults ?? []) + (attributes[WaitingForNetwork.self]?.faults ?? [])
-        return found.map { problem, fix in
-            TableFault(kind: .badLimit, key: key, problem: problem + (key == nil ? ", for the client or the class" : ""), fix: fix)
-        }
-    }
-}
-
-/// Finds cache settings that make no sense.
-enum CacheCheck {
-    /// Returns the faults in these settings.
-    ///
-    /// - Parameter method: The method of the endpoint; `nil` for the common settings.
-    static func faults(_ settings: EndpointSettings, key: String?, method: ServiceRequest.Method?) -> [TableFault] {
-        guard !settings.attributes.isEmpty else { return [] }
-        let owner = TableFault.owner(key)
-        var faults: [TableFault] = []
-        func add(_ problem: String, _ fix: String) {
-            faults.append(TableFault(kind: .badCaching, key: key, problem: problem, fix: fix))
-        }
-        if case .lifetime(let lifetime)? = settings.attributes[EndpointCaching.self]?.rule {
-            if lifetime <= .zero {
-                add("the cache lifetime\(owner) is \(lifetime.text)", "give .cached(for:) more than zero, or use .uncached()")
-            }
-            if let method, method != .get {
-                add("\(method) responses aren't cached", "remove .cached(for:): only responses to GET are stored")
-            }
-        }
-        if let offline = settings.attributes[OfflineCaching.self], offline.maximumAge <= .zero {
-            add("the greatest age of offline answers\(owner) is \(offline.maximumAge.text)", "give OfflineCaching(upTo:) more than zero")
-        }
-        if let tags = settings.attributes[CacheTags.self], tags.names.contains("") {
-            add("a cache tag\(owner) is empty", "give each tag a name, such as \"orders\"")
-        }
-        return faults
     }
 }

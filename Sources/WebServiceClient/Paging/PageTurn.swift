@@ -56,6 +56,13 @@ final class PageTurn: CallTurn {
         }
     }
 
+    /// A hash of all bytes. `Data`'s own covers only its first 80 bytes, which pages of the same envelope share.
+    private static func hash(of body: Data) -> Int {
+        var hasher = Hasher()
+        body.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+
     // MARK: The request
 
     func changed(
@@ -175,7 +182,7 @@ final class PageTurn: CallTurn {
             return PageReference(place: .cursor(try payload.lastItem(of: count, at: path)))
         case .offset, .pageNumber:
             let count = try payload.count()
-            (outcome.count, outcome.content) = (count, count > 0 ? payload.body.hashValue : nil)
+            (outcome.count, outcome.content) = (count, count > 0 ? Self.hash(of: payload.body) : nil)
             guard try isFollowed(count, position, payload) else { return nil }
             let step = if case .offset = style.kind { count } else { 1 }
             let (next, isTooLarge) = position.addingReportingOverflow(step)

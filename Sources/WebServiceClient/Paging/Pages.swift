@@ -215,16 +215,17 @@ private struct PageWalk {
 }
 
 /// A page that is fetched while the previous one is in use. The fetch is cancelled when the value is released.
-private final class FetchAhead<Fetched: Sendable>: Sendable {
+package final class FetchAhead<Fetched: Sendable>: Sendable {
     private let task: Task<Fetched, any Error>
 
-    init(_ fetch: @escaping @Sendable () async throws -> Fetched) {
+    package init(_ fetch: @escaping @Sendable () async throws -> Fetched) {
         task = Task { try await fetch() }
     }
 
     deinit { task.cancel() }
 
-    func result() async throws -> Fetched {
+    /// The page, or the error of its fetch.
+    package func result() async throws -> Fetched {
         try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {

@@ -44,11 +44,11 @@ extension FieldReflection {
         }
 
         /// Returns the name of a property's field.
-        func name(_ name: String, at path: FieldPath) -> String {
+        func name(_ name: String, at path: @autoclosure () -> [any CodingKey]) -> String {
             switch kind {
             case .asDeclared: name
-            case .snakeCase: Self.snakeCase(name)
-            case .custom: conversion?.convert(path.codingPath + [FieldKey(stringValue: name)]) ?? name
+            case .snakeCase: Self.words(of: name, separator: "_")
+            case .custom: conversion?.convert(path() + [FieldKey(stringValue: name)]) ?? name
             }
         }
 
@@ -70,9 +70,9 @@ extension FieldReflection {
             }
         }
 
-        /// Converts a name by Foundation's rules: a word begins at a capital after a small letter, and at the last of several capitals before a
+        /// Separates the words of a name, in lower case, by Foundation's rules: a word begins at a capital after a small letter, and at the last of several capitals before a
         /// small letter.
-        private static func snakeCase(_ name: String) -> String {
+        static func words(of name: String, separator: String) -> String {
             guard !name.isEmpty else { return name }
             var words: [Substring] = []
             var start = name.startIndex
@@ -94,7 +94,7 @@ extension FieldReflection {
                 rest = name[name.index(after: small)...]
             }
             words.append(name[start...])
-            return words.map { $0.lowercased() }.joined(separator: "_")
+            return words.map { $0.lowercased() }.joined(separator: separator)
         }
     }
 

@@ -44,7 +44,7 @@ struct FieldTreeBuilder {
 
     /// The name of a property's field.
     func name(_ name: String, at path: FieldPath) -> String {
-        keys.isIdentity ? name : keys.name(name, at: path)
+        keys.isIdentity ? name : keys.name(name, at: path.codingPath)
     }
 
     func tree(of value: Any, at path: FieldPath, depth: Int) throws -> FieldTree {

@@ -171,7 +171,7 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func tree(_ key: any CodingKey) -> FormTree? {
         if let own = decoder.tree.children[key.stringValue] { return own }
         guard !decoder.fields.keys.isIdentity else { return nil }
-        return decoder.tree.children[decoder.fields.keys.name(key.stringValue, at: .root)]
+        return decoder.tree.children[decoder.fields.keys.name(key.stringValue, at: decoder.codingPath)]
     }
 
     private func child(_ key: any CodingKey) throws -> FormDecoder {

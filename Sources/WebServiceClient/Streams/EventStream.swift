@@ -138,11 +138,11 @@ private struct EventReader<Element: Decodable & Sendable> {
                     continue
                 }
             } catch {
-                guard let reconnection, reconnection.permits(error), reconnection.policy.attempts > 0 else { throw error }
+                guard let reconnection, reconnection.permits(error) else { throw error }
                 try await reconnect(reconnection, after: error)
                 continue
             }
-            guard let reconnection, reconnection.policy.attempts > 0 else {
+            guard let reconnection else {
                 if let error = rules.truncated(after: parser.place) { throw error }
                 return nil
             }

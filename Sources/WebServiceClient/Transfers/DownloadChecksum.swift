@@ -36,11 +36,7 @@ public struct DownloadChecksum: Sendable, Hashable, Codable, CustomStringConvert
 
     /// The SHA-256 of a file in 64 hexadecimal digits, as `sha256sum` prints it. With any other text, the download throws an error.
     public static func sha256(_ hexadecimal: String) -> DownloadChecksum {
-        let digits = hexadecimal.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return DownloadChecksum(.sha256, Data()) }
-        let halves = digits.compactMap(\.self)
-        return DownloadChecksum(
-            .sha256, Data(stride(from: 0, to: halves.count, by: 2).map { UInt8(truncatingIfNeeded: halves[$0] * 16 + halves[$0 + 1]) }))
+        DownloadChecksum(.sha256, Data(Hexadecimal.bytes(of: hexadecimal.utf8) ?? []))
     }
 
     /// Whether the checksum has the length of its algorithm.

@@ -45,6 +45,15 @@ struct ResumableDownload: Sendable {
         if let policy = options.retry { call.attributes[RetryPolicy.self] = policy }
         // The cache must not store a second copy.
         call.attributes[CacheMode.self] = .noStore
+        var options = options
+        if let expected = call.attributes[ExpectedDigest.self] {
+            // It is the digest of the whole file, not of a range.
+            guard expected.fault == nil, let digest = expected.digest, digest.algorithm == .sha256 else {
+                throw TransferError(.unusable, "\(call.identity) \(expected), and downloads that continue check a SHA-256: give that one.")
+            }
+            options.checksum = options.checksum ?? DownloadChecksum(.sha256, digest.bytes)
+            call.attributes[ExpectedDigest.self] = nil
+        }
         if !call.dispatcher.endpoint.hasOwnAccept { call.bound.request.headers[.accept] = "*/*" }
         self.call = call
         self.destination = destination

@@ -101,7 +101,7 @@ struct ResumableUpload: Sendable {
     }
 
     private func forget() throws {
-        if let file = options.sessionFile { try? FileManager.default.removeItem(at: file) }
+        if let file = options.sessionFile { try? PrivateFile(file).remove() }
         options.sessionChanged?(nil)
     }
 
@@ -155,6 +155,9 @@ struct ResumableUpload: Sendable {
         // After a failure the upload asks for the position first, which the chain's retries can't do.
         captured.attributes[RetryPolicy.self] = .never
         captured.attributes[CacheMode.self] = .noStore
+        // A piece is a range of the file's own bytes, and its response isn't the content that a digest was given for.
+        captured.attributes[BodyCompression.self] = .off
+        captured.attributes[ExpectedDigest.self] = nil
         captured.attributes[IdempotencyKey.self] = nil
         captured.attributes[IdempotencyKey.Given.self] = nil
         return captured

@@ -104,6 +104,20 @@ extension AsyncSequence {
         return (client, stub)
     }
 
+    @Test func `pages with the same length and the same first bytes are different pages`() async throws {
+        let (client, stub) = client { request in
+            let offset = Int(query(request)["offset"] ?? "0") ?? 0
+            // The serializer skips the blanks, which stand for the envelope that all pages share.
+            let items = offset < 6 ? "\(10 + offset),\(11 + offset)" : ""
+            return TransportResponse(
+                status: 200, headers: ["Content-Type": "application/json"], url: request.request.url,
+                body: ResponseBody(Data((String(repeating: " ", count: 200) + "[\(items)]").utf8)))
+        }
+        let items: Items<Int> = client.http.get("/list").paged(by: .offset(query: "offset", limit: 2)).items()
+        #expect(try await items.collected() == Array(10...15))
+        #expect(stub.requests.count == 4)
+    }
+
     /// A service with `Link` fields: the items of a page are its number twice.
     private func linked(_ count: Int) -> (Lists, StubTransport) {
         client { request in

@@ -314,6 +314,21 @@ import WebServiceTesting
         #expect(PartialDownload(to: target)?.completed == 100)
     }
 
+    @Test func `an expected digest is that of the whole file`() async throws {
+        let data = SeededGenerator.bytes(100_000)
+        let files = FileServer(data)
+        files.state.withLock { $0.cut = { number, _ in number == 1 ? 30_000 : nil } }
+        let server = try files.start()
+        let digest = ContentDigest.of(data)
+        let call = client(server).http.get("/file").describing { $0.attribute(ExpectedDigest(digest)) }
+        #expect(try await call.download(to: file).length == 100_000)
+        #expect(files.ranges.count == 2)
+        let wrong = client(server).http.get("/file").describing { $0.attribute(ExpectedDigest(.of(Data()))) }
+        #expect(await reason { _ = try await wrong.download(to: file, options: .init(replacing: true)) } == .checksum)
+        let long = client(server).http.get("/file").describing { $0.attribute(ExpectedDigest(.of(data, .sha512))) }
+        #expect(await reason { _ = try await long.download(to: file, options: .init(replacing: true)) } == .unusable)
+    }
+
     @Test func `checksums`() async throws {
         let sum = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
         let files = FileServer(Data("hello".utf8))

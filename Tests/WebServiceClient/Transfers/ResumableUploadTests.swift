@@ -252,6 +252,30 @@ import WebServiceTesting
         }
     }
 
+    @Test func `pieces are never compressed`() async throws {
+        let data = Data(repeating: 0x61, count: 100_000)
+        try data.write(to: file)
+        let uploads = UploadServer(.tus)
+        let server = try uploads.start()
+        let call = client(server).http.post("/uploads").describing {
+            $0.compressed(.gzip).expectingDigest(sha256: String(repeating: "0", count: 64))
+        }
+        let response: ServiceResponse<NoContent> = try await call.upload(file, by: .tus(pieces: 30_000))
+        #expect(response.status == 204 && uploads.state.withLock { $0.data } == data)
+        #expect(uploads.state.withLock { $0.requests }.allSatisfy { $0.fields["Content-Encoding"] == nil })
+    }
+
+    @Test func `a folder in the place of the session's file is kept`() async throws {
+        try write(1_000)
+        let uploads = UploadServer(.google)
+        let server = try uploads.start()
+        let kept = folder.url.appending(path: "sessions")
+        try FileManager.default.createDirectory(at: kept, withIntermediateDirectories: false)
+        try Data("x".utf8).write(to: kept.appending(path: "other"))
+        _ = try? await client(server).http.post("/sessions").upload(file, by: .google, options: UploadOptions(sessionFile: kept))
+        #expect(FileManager.default.fileExists(atPath: kept.appending(path: "other").path(percentEncoded: false)))
+    }
+
     @Test func `credentials stay with the service`() async throws {
         let data = try write(1_000)
         let uploads = UploadServer(.tus)

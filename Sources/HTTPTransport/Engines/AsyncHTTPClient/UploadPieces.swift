@@ -20,7 +20,7 @@ extension AsyncHTTPClientUpload {
         /// The number of bytes after which the loops are awaited.
         private static let window = 1024 * 1024
 
-        private let chunks: PieceReader
+        private let chunks: PieceReader<AsyncThrowingStream<Data, any Error>>
         private let upload: AsyncHTTPClientUpload
         private let length: Int64?
         private var rest: Data = Data()

@@ -101,17 +101,16 @@ public final class ServiceEnvironments: Sendable {
     ///   `choiceNotKept` if the environment is current now, but the choice can't be kept.
     public func switchTo(_ name: String) throws(ServiceEnvironmentError) {
         let environment = try Self.find(name, in: all)
-        let (number, clients, observers) = state.withLock { state in
-            guard state.current.name != name else {
-                return (state.number, [WebServiceClient](), [AsyncStream<ServiceEnvironment>.Continuation]())
-            }
+        let (number, clients) = state.withLock { state in
+            guard state.current.name != name else { return (state.number, [WebServiceClient]()) }
             state.current = environment
             state.number += 1
-            return (state.number, state.clients.compactMap(\.client), Array(state.observers.values))
+            // Under the lock: of two concurrent changes, observers must get the later one last.
+            for observer in state.observers.values { observer.yield(environment) }
+            return (state.number, state.clients.compactMap(\.client))
         }
         // Of two concurrent changes, clients take the one with the higher number, whichever arrives last.
         for client in clients { client.apply(environment, number: number, of: self) }
-        for observer in observers { observer.yield(environment) }
         try keep()
     }
 

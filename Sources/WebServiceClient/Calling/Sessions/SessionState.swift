@@ -61,9 +61,6 @@ public struct SessionState: Sendable, Hashable {
         return state
     }
 
-    /// Whether it has secret headers or query items.
-    var hasSecrets: Bool { headers.contains { isSecret(header: $0.name) } || query.contains { isSecret(query: $0.name) } }
-
     /// Fields that belong to one message, so that a session can't contain them (RFC 9110 §5.1, §7.6.1, RFC 9112 §6).
     private static let ofMessages: Set<String> = [
         "connection", "content-encoding", "content-length", "content-range", "content-type", "expect", "host", "keep-alive",

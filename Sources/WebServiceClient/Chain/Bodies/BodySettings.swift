@@ -148,7 +148,3 @@ struct BodySettings: Interceptor {
         return response
     }
 }
-
-extension String {
-    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
-}

@@ -77,6 +77,9 @@ struct NetlinkDump {
         return .request(kind, number: number)
     }
 
+    /// Ends the dump, because its request wasn't sent. The next change begins another one.
+    mutating func fails() { kind = nil }
+
     /// Handles bytes that the socket received.
     mutating func receive(_ bytes: [UInt8]) -> [Step] {
         let (messages, isComplete) = NetlinkMessage.all(in: bytes)

@@ -138,7 +138,9 @@ final class NetlinkMonitor: Sendable {
         for step in steps {
             switch step {
             case .request(let kind, let number):
-                if csl_netlink_dump(socket, kind.request, number) != 0 { report(NetworkStatus(.nothing)) }
+                guard csl_netlink_dump(socket, kind.request, number) != 0 else { continue }
+                state.withLock { $0.dump.fails() }
+                report(NetworkStatus(.nothing))
             case .restart:
                 let passed = state.withLock { $0.begun }.map { MonotonicInstant.now - $0 } ?? Self.interval
                 let wait = max(Self.gathering, Self.interval - passed)

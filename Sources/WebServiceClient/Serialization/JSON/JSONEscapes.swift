@@ -1,5 +1,22 @@
-/// The escapes in JSON strings (RFC 8259 §7), already checked by the scanner.
-enum JSONEscapes {
+/// The escapes in JSON strings (RFC 8259 §7). Those that are read have been checked by the scanner.
+package enum JSONEscapes {
+    /// Appends a string with its quotation marks and escapes.
+    package static func append(_ string: String, to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "\""))
+        for byte in string.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): text += "\\\"".utf8
+            case UInt8(ascii: "\\"): text += "\\\\".utf8
+            case 0x0A: text += "\\n".utf8
+            case 0x0D: text += "\\r".utf8
+            case 0x09: text += "\\t".utf8
+            case 0..<0x20: text += ("\\u00" + Hexadecimal.text(of: [byte])).utf8
+            default: text.append(byte)
+            }
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+
     /// Writes a string without its escapes. The result is never longer than the input, but bytes in the padding after it are overwritten,
     /// too.
     ///

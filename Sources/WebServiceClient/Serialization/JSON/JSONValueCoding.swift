@@ -103,7 +103,7 @@ private struct JSONCanonicalNumber: Hashable {
         }
         let isZero = parts.digits.isEmpty
         isNegative = parts.isNegative && !isZero
-        digits = String(decoding: parts.digits.drop { $0 == UInt8(ascii: "0") }, as: UTF8.self)
+        digits = String(decoding: parts.digits, as: UTF8.self)
         exponent = isZero ? 0 : parts.exponent
         self.text = nil
     }
@@ -245,7 +245,7 @@ extension JSONValue: Codable, JSONReadable {
         case .null: text += "null".utf8
         case .boolean(let value): text += (value ? "true" : "false").utf8
         case .number(let number): text += number.text.utf8
-        case .string(let value): Self.write(value, to: &text)
+        case .string(let value): JSONEscapes.append(value, to: &text)
         case .array(let elements):
             var separator = UInt8(ascii: "[")
             if elements.isEmpty { text.append(separator) }
@@ -260,29 +260,13 @@ extension JSONValue: Codable, JSONReadable {
             if members.isEmpty { text.append(separator) }
             for (name, value) in members {
                 text.append(separator)
-                Self.write(name, to: &text)
+                JSONEscapes.append(name, to: &text)
                 text.append(UInt8(ascii: ":"))
                 value.write(to: &text)
                 separator = UInt8(ascii: ",")
             }
             text.append(UInt8(ascii: "}"))
         }
-    }
-
-    private static func write(_ string: String, to text: inout [UInt8]) {
-        text.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): text += "\\\"".utf8
-            case UInt8(ascii: "\\"): text += "\\\\".utf8
-            case 0x0A: text += "\\n".utf8
-            case 0x0D: text += "\\r".utf8
-            case 0x09: text += "\\t".utf8
-            case 0..<0x20: text += ("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16)).utf8
-            default: text.append(byte)
-            }
-        }
-        text.append(UInt8(ascii: "\""))
     }
 }
 

@@ -51,7 +51,7 @@ public struct XMLDecoder: Sendable {
         var absent: SerializationError?
         let place = path.isEmpty ? XMLPlace.element(XMLTree.root) : try state.place(at: path, absent: &absent)
         let value: Value
-        do { value = try state.decode(type, at: place, []) } catch { throw absent ?? error }
+        do { value = try state.decode(type, at: place, []) } catch { throw absent ?? state.located(error) }
         if let absent, !state.hasReadAbsentList { throw absent }
         if refusesUnknown { try state.checkUnknown() }
         return value

@@ -226,16 +226,40 @@ extension XMLDecodingState {
 
     // MARK: Errors
 
-    /// The error for a value of another form, with the place in the text.
+    // Types that try alternatives drop most errors, and finding a place takes the time of the whole text. So the place is added at the end.
+
+    /// The error for a value of another form, without its place: see ``located(_:)``.
     func mismatch(_ type: Any.Type, _ path: [any CodingKey], _ what: String, _ node: Int) -> DecodingError {
         .typeMismatch(
-            type, DecodingError.Context(codingPath: path, debugDescription: "\(type) is needed: \(what) (\(tree.place(of: node)))."))
+            type,
+            DecodingError.Context(
+                codingPath: path, debugDescription: "\(type) is needed: \(what).", underlyingError: XMLFaultNode(node: node)))
     }
 
     func missing(_ type: Any.Type, _ path: [any CodingKey], in node: Int) -> DecodingError {
         .valueNotFound(
             type,
-            DecodingError.Context(codingPath: path, debugDescription: "\(type) is needed, and nothing was found (\(tree.place(of: node))).")
-        )
+            DecodingError.Context(
+                codingPath: path, debugDescription: "\(type) is needed, and nothing was found.", underlyingError: XMLFaultNode(node: node)))
     }
+
+    /// Adds the place in the text to an error of this decoder.
+    func located(_ error: any Error) -> any Error {
+        func located(_ context: DecodingError.Context) -> DecodingError.Context {
+            guard let fault = context.underlyingError as? XMLFaultNode, context.debugDescription.hasSuffix(".") else { return context }
+            let text = "\(context.debugDescription.dropLast()) (\(tree.place(of: fault.node)))."
+            return DecodingError.Context(codingPath: context.codingPath, debugDescription: text)
+        }
+        switch error {
+        case DecodingError.typeMismatch(let type, let context): return DecodingError.typeMismatch(type, located(context))
+        case DecodingError.valueNotFound(let type, let context): return DecodingError.valueNotFound(type, located(context))
+        case DecodingError.keyNotFound(let key, let context): return DecodingError.keyNotFound(key, located(context))
+        default: return error
+        }
+    }
+}
+
+/// The node that a decoding error is about.
+struct XMLFaultNode: Error {
+    let node: Int
 }

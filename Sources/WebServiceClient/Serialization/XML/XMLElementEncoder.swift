@@ -253,6 +253,6 @@ struct XMLListEncoding: UnkeyedEncodingContainer {
 
     private mutating func next() -> XMLElementEncoder {
         defer { count += 1 }
-        return XMLElementEncoder(state: state, target: item, codingPath: codingPath + [XMLIndexKey(count)])
+        return XMLElementEncoder(state: state, target: item, codingPath: codingPath + [FieldKey(intValue: count)])
     }
 }

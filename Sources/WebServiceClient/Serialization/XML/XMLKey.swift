@@ -91,14 +91,3 @@ struct XMLKey {
         return keys
     }
 }
-
-/// The key of an element in a list.
-struct XMLIndexKey: CodingKey {
-    let index: Int
-
-    init(_ index: Int) { self.index = index }
-    init?(stringValue: String) { nil }
-    init?(intValue: Int) { index = intValue }
-    var stringValue: String { String(index) }
-    var intValue: Int? { index }
-}

@@ -183,8 +183,8 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         .keyNotFound(
             key,
             DecodingError.Context(
-                codingPath: codingPath,
-                debugDescription: "The element has no “\(key.stringValue)” (\(state.tree.place(of: only ?? node)))."))
+                codingPath: codingPath, debugDescription: "The element has no “\(key.stringValue)”.",
+                underlyingError: XMLFaultNode(node: only ?? node)))
     }
 }
 
@@ -243,7 +243,7 @@ struct XMLListDecoding: UnkeyedDecodingContainer {
 
     /// Passes a decoder of the next value to a closure. A failure leaves the index, as in Foundation's containers.
     private mutating func next<Value>(_ body: (XMLElementDecoder) throws -> Value) throws -> Value {
-        let path = codingPath + [XMLIndexKey(currentIndex)]
+        let path = codingPath + [FieldKey(intValue: currentIndex)]
         guard currentIndex < places.count else { throw state.missing(Value.self, path, in: parent) }
         let value = try body(XMLElementDecoder(state: state, place: places[currentIndex], codingPath: path))
         currentIndex += 1

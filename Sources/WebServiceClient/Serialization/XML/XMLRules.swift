@@ -66,8 +66,8 @@ public enum XMLKeys: Sendable {
         switch self {
         case .asDeclared: key
         case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
-        case .snakeCase: Self.words(of: key, separator: "_")
-        case .kebabCase: Self.words(of: key, separator: "-")
+        case .snakeCase: FieldReflection.KeyStrategy.words(of: key, separator: "_")
+        case .kebabCase: FieldReflection.KeyStrategy.words(of: key, separator: "-")
         case .custom(let convert): convert(key)
         }
     }
@@ -80,21 +80,6 @@ public enum XMLKeys: Sendable {
         case .snakeCase: JSONNameConversion.fromSnakeCase(name)
         case .kebabCase: JSONNameConversion.fromSnakeCase(String(name.map { $0 == "-" ? "_" : $0 }))
         }
-    }
-
-    /// Separates words before each capital letter that follows a lowercase letter, or begins a word after an abbreviation: `myURLText` is
-    /// `my_url_text`, as in Foundation's JSON.
-    private static func words(of key: String, separator: Character) -> String {
-        let letters = Array(key)
-        var result = ""
-        for (index, letter) in letters.enumerated() {
-            let isStart =
-                letter.isUppercase && index > 0 && letters[index - 1] != "_"
-                && (!letters[index - 1].isUppercase || index + 1 < letters.count && letters[index + 1].isLowercase)
-            if isStart { result.append(separator) }
-            result += letter.lowercased()
-        }
-        return result
     }
 }
 
@@ -129,9 +114,7 @@ public enum XMLBinary: Sendable, Hashable {
     func text(of data: Data) -> String {
         switch self {
         case .base64: return data.base64EncodedString()
-        case .hexadecimal:
-            let digits = Array("0123456789ABCDEF".utf8)
-            return String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        case .hexadecimal: return Hexadecimal.text(of: [UInt8](data)).uppercased()
         }
     }
 
@@ -139,23 +122,7 @@ public enum XMLBinary: Sendable, Hashable {
         let digits = text.utf8.filter { !XMLCharacters.isBlank($0) }
         switch self {
         case .base64: return Data(base64Encoded: Data(digits))
-        case .hexadecimal:
-            guard digits.count.isMultiple(of: 2) else { return nil }
-            var data = Data(capacity: digits.count / 2)
-            for index in stride(from: 0, to: digits.count, by: 2) {
-                guard let high = Self.value(digits[index]), let low = Self.value(digits[index + 1]) else { return nil }
-                data.append(high << 4 | low)
-            }
-            return data
-        }
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x37
-        case 0x61...0x66: digit - 0x57
-        default: nil
+        case .hexadecimal: return Hexadecimal.bytes(of: digits).map { Data($0) }
         }
     }
 }

@@ -85,6 +85,15 @@ import WebServiceTesting
         #expect(urls(stub) == ["https://api.test/own?k=v&tenant=9&b=session", "https://api.test/plain?k=v&b=c&tenant=5"])
     }
 
+    @Test func `secret names are kept before there is an item`() throws {
+        let client = WebServiceClient(serviceRoot: "https://shop.test")
+        try client.session.update { $0.secretHeaders = ["X-Shop"] }
+        try client.session.update { $0.headers["X-Shop"] = "s3cret" }
+        #expect(client.session.state.withoutSecrets.headers["X-Shop"] == nil)
+        client.session.clear()
+        #expect(client.session.state == SessionState())
+    }
+
     @Test func `bad items are an error and change nothing`() throws {
         let (client, _) = client()
         try client.session.update { $0.headers["X-A"] = "1" }

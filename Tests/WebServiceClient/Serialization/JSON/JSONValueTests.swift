@@ -62,7 +62,7 @@ import Testing
         for text in ["", "-", "01", "1.", ".5", "+1", "1e", "1e+", "0x1", "NaN", " 1", "1 ", "١"] {
             #expect(JSONValue.Number(text) == nil, "\(text)")
         }
-        for number in [0, 1, -1, 1e16, 1e-7, 0.1, 4.9406564584124654e-324, .greatestFiniteMagnitude, 123_456.75] {
+        for number in [0, 1, -1, 1e16, 1e-7, 0.1, Double.leastNonzeroMagnitude, .greatestFiniteMagnitude, 123_456.75] {
             let text = try #require(JSONValue.Number(number)).text
             #expect(Double(text) == number && JSONValue.Number(text) != nil)
         }

@@ -258,6 +258,19 @@ private struct Drawing: Codable, Equatable {
         #expect(secret.map { DecodingErrorText.text(of: $0) }?.contains("hunter2") == false)
     }
 
+    @Test func `Errors that a type catches cost no search for their place`() throws {
+        struct Either: Decodable {
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                if (try? container.decode(Int.self)) == nil { _ = try container.decode(String.self) }
+            }
+        }
+        let count = 50_000
+        let text = "<list>" + String(repeating: "<item>a</item>\n", count: count) + "</list>"
+        let values = try XMLDecoder().decode([Either].self, from: Data(text.utf8), at: ["item"])
+        #expect(values.count == count)
+    }
+
     @Test func `A type that decodes itself for ever is stopped`() {
         struct Endless: Decodable {
             init(from decoder: any Decoder) throws { _ = try decoder.singleValueContainer().decode(Endless.self) }

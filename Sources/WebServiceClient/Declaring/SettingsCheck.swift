@@ -1,0 +1,93 @@
+/// Finds settings that make no sense, at every level that has settings.
+enum SettingsCheck {
+    /// Returns the faults in the settings of one endpoint, or in those of the class or the client.
+    ///
+    /// - Parameters:
+    ///   - method: The endpoint's method; `nil` for settings of several endpoints.
+    ///   - mayHaveBody: Whether the endpoint's requests may have a body; `nil` for settings of several endpoints.
+    static func faults(
+        _ settings: EndpointSettings, key: String? = nil, method: ServiceRequest.Method? = nil, mayHaveBody: Bool? = nil
+    ) -> [TableFault] {
+        ResilienceCheck.faults(settings, key: key, method: method) + StreamCheck.faults(settings, key: key)
+            + LimitCheck.faults(settings, key: key) + BodyCheck.faults(settings, key: key, mayHaveBody: mayHaveBody)
+            + CacheCheck.faults(settings, key: key, method: method) + PagingCheck.faults(settings, key: key)
+    }
+}
+
+/// Finds rate limits that make no sense.
+enum LimitCheck {
+    /// Returns the faults of the limits in these settings.
+    static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
+        let attributes = settings.attributes
+        let found =
+            (attributes[RateLimit.self]?.faults ?? []) + (attributes[ClientRateLimit.self]?.limit.faults ?? [])
+            + (attributes[ServiceRateLimits.self]?.faults ?? []) + (attributes[WaitingForNetwork.self]?.faults ?? [])
+        return found.map { problem, fix in
+            TableFault(kind: .badLimit, key: key, problem: problem + (key == nil ? ", for the client or the class" : ""), fix: fix)
+        }
+    }
+}
+
+/// Finds cache settings that make no sense.
+enum CacheCheck {
+    /// Returns the faults in these settings.
+    ///
+    /// - Parameter method: The method of the endpoint; `nil` for the common settings.
+    static func faults(_ settings: EndpointSettings, key: String?, method: ServiceRequest.Method?) -> [TableFault] {
+        guard !settings.attributes.isEmpty else { return [] }
+        let owner = TableFault.owner(key)
+        var faults: [TableFault] = []
+        func add(_ problem: String, _ fix: String) {
+            faults.append(TableFault(kind: .badCaching, key: key, problem: problem, fix: fix))
+        }
+        if case .lifetime(let lifetime)? = settings.attributes[EndpointCaching.self]?.rule {
+            if lifetime <= .zero {
+                add("the cache lifetime\(owner) is \(lifetime.text)", "give .cached(for:) more than zero, or use .uncached()")
+            }
+            if let method, method != .get {
+                add("\(method) responses aren't cached", "remove .cached(for:): only responses to GET are stored")
+            }
+        }
+        if let offline = settings.attributes[OfflineCaching.self], offline.maximumAge <= .zero {
+            add("the greatest age of offline answers\(owner) is \(offline.maximumAge.text)", "give OfflineCaching(upTo:) more than zero")
+        }
+        if let tags = settings.attributes[CacheTags.self], tags.names.contains("") {
+            add("a cache tag\(owner) is empty", "give each tag a name, such as \"orders\"")
+        }
+        return faults
+    }
+}
+
+/// Finds settings of bodies that make no sense: a coding that the system lacks, an invalid digest, or a setting without effect.
+enum BodyCheck {
+    /// Returns the faults in the settings of one endpoint, or in those of the class or the client.
+    ///
+    /// - Parameter mayHaveBody: Whether the endpoint's requests may have a body; `nil` for settings of several endpoints.
+    static func faults(_ settings: EndpointSettings, key: String?, mayHaveBody: Bool? = nil) -> [TableFault] {
+        let attributes = settings.attributes
+        guard BodySettings.concern(attributes) else { return [] }
+        var faults = attributes[BodyCompression.self]?.faults ?? []
+        if let above = attributes[ContinueExpectation.self]?.above, above < 0 {
+            faults.append(("100 Continue is expected above \(above) bytes", "give .expectingContinue(above:) 0 or more"))
+        }
+        if let fault = attributes[ExpectedDigest.self]?.fault { faults.append(fault) }
+        if let sent = attributes[SentDigest.self], Set(sent.algorithms).count < sent.algorithms.count {
+            faults.append(("an algorithm of the sent digests is listed twice", "list it once"))
+        }
+        if let wanted = attributes[DigestVerification.self]?.wanted, Set(wanted).count < wanted.count {
+            faults.append(("an algorithm of the wanted digests is listed twice", "list it once"))
+        }
+        if mayHaveBody == false {
+            let idle: [(String, Bool)] = [
+                (".compressed(…)", attributes[BodyCompression.self]?.coding != nil),
+                (".expectingContinue(…)", attributes[ContinueExpectation.self]?.above != nil),
+                (".sendingDigest(…)", attributes[SentDigest.self]?.algorithms.isEmpty == false),
+            ]
+            for (modifier, isSet) in idle where isSet {
+                faults.append(("\(modifier) has no effect: the request has no body", "remove it, or give the endpoint a body"))
+            }
+        }
+        let place = key == nil ? ", in the settings\(TableFault.owner(key))" : ""
+        return faults.map { TableFault(kind: .badPolicy, key: key, problem: $0.problem + place, fix: $0.fix) }
+    }
+}
