@@ -69,6 +69,8 @@ let package = Package(
             name: "Quickstart",
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
             swiftSettings: librarySettings),
+        .executableTarget(
+            name: "Examples", dependencies: ["WebServiceClient", "WebServiceTesting"], path: "Examples/Sources", swiftSettings: settings),
         // What the tests of several modules share: no products.
         .target(name: "DescriptorLimit", path: "Tests/DescriptorLimit"),
         .target(

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import WebServiceClient
 import WebServiceTesting
 
@@ -69,7 +68,7 @@ private final class BlobService: Sendable {
         var badSignatures = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     var received: Int { state.withLock { $0.received } }
     var badSignatures: Int { state.withLock { $0.badSignatures } }

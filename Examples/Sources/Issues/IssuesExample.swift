@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import WebServiceClient
 import WebServiceTesting
 
@@ -52,7 +51,7 @@ private final class IssueService: Sendable {
         var versions: [Int: Int] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     var pagesSent: Int { state.withLock { $0.pagesSent } }
     var refusals: Int { state.withLock { $0.refusals } }

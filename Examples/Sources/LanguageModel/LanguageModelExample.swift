@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import WebServiceClient
 import WebServiceTesting
 
@@ -58,7 +57,7 @@ enum LanguageModelExample: Example {
 
 /// A model that knows four answers.
 private final class ModelService: Sendable {
-    private let refusals = Mutex(0)
+    private let refusals = Guarded(0)
 
     var busy: Int { refusals.withLock { $0 } }
 

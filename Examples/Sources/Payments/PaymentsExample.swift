@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import WebServiceClient
 import WebServiceTesting
 
@@ -62,7 +61,7 @@ private final class PaymentService: Sendable {
         var lost = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     var booked: Int { state.withLock { $0.payments.count } }
 

@@ -20,7 +20,7 @@ enum ExampleRun {
     ]
 
     static let usage = """
-        usage: swift run --package-path Examples Examples [NAME...]
+        usage: swift run Examples [NAME...]
 
         Runs all examples, or those with these names:
 

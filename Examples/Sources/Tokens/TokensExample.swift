@@ -1,4 +1,3 @@
-import Synchronization
 import WebServiceClient
 import WebServiceTesting
 
@@ -47,7 +46,7 @@ private final class TokenService: Sendable {
         var refused = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     var tokens: Int { state.withLock { $0.tokens } }
     var refused: Int { state.withLock { $0.refused } }

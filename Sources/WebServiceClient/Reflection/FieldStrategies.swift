@@ -47,7 +47,7 @@ extension FieldReflection {
         func name(_ name: String, at path: @autoclosure () -> [any CodingKey]) -> String {
             switch kind {
             case .asDeclared: name
-            case .snakeCase: Self.words(of: name, separator: "_")
+            case .snakeCase: Self.snakeCase(of: name)
             case .custom: conversion?.convert(path() + [FieldKey(stringValue: name)]) ?? name
             }
         }
@@ -70,9 +70,9 @@ extension FieldReflection {
             }
         }
 
-        /// Separates the words of a name, in lower case, by Foundation's rules: a word begins at a capital after a small letter, and at the last of several capitals before a
-        /// small letter.
-        static func words(of name: String, separator: String) -> String {
+        /// Separates the words of a name, in lower case, by Foundation's rules: a word begins at a capital after a small letter, and at the
+        /// last of several capitals before a small letter.
+        private static func snakeCase(of name: String) -> String {
             guard !name.isEmpty else { return name }
             var words: [Substring] = []
             var start = name.startIndex
@@ -94,7 +94,7 @@ extension FieldReflection {
                 rest = name[name.index(after: small)...]
             }
             words.append(name[start...])
-            return words.map { $0.lowercased() }.joined(separator: separator)
+            return words.map { $0.lowercased() }.joined(separator: "_")
         }
     }
 

@@ -66,8 +66,8 @@ public enum XMLKeys: Sendable {
         switch self {
         case .asDeclared: key
         case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
-        case .snakeCase: FieldReflection.KeyStrategy.words(of: key, separator: "_")
-        case .kebabCase: FieldReflection.KeyStrategy.words(of: key, separator: "-")
+        case .snakeCase: Self.words(of: key, separator: "_")
+        case .kebabCase: Self.words(of: key, separator: "-")
         case .custom(let convert): convert(key)
         }
     }
@@ -80,6 +80,21 @@ public enum XMLKeys: Sendable {
         case .snakeCase: JSONNameConversion.fromSnakeCase(name)
         case .kebabCase: JSONNameConversion.fromSnakeCase(String(name.map { $0 == "-" ? "_" : $0 }))
         }
+    }
+
+    /// Begins a word at a capital after a small letter, and at the last of several capitals before a small letter: `myURLText` is
+    /// `my_url_text`. Unlike Foundation's JSON, an abbreviation at the beginning or the end remains a word: `URL` is `url`, not `u_rl`.
+    private static func words(of key: String, separator: Character) -> String {
+        let letters = Array(key)
+        var result = ""
+        for (index, letter) in letters.enumerated() {
+            let isStart =
+                letter.isUppercase && index > 0 && letters[index - 1] != "_"
+                && (!letters[index - 1].isUppercase || index + 1 < letters.count && letters[index + 1].isLowercase)
+            if isStart { result.append(separator) }
+            result += letter.lowercased()
+        }
+        return result
     }
 }
 
