@@ -98,12 +98,16 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
     /// A GET can have a body: ``EndpointDescriptor/allowingBody()``.
     public static let bodiesWithGET = Self(rawValue: 1 << 14)
 
+    /// WebSockets can be opened.
+    public static let webSockets = Self(rawValue: 1 << 15)
+
     private static let names: [(Self, String)] = [
         (.backPressure, "back-pressure"), (.streamingUploads, "streaming uploads"), (.pinning, "pinning"),
         (.clientCertificates, "client certificates"), (.ownCertificateAuthorities, "own certificate authorities"), (.http2, "HTTP/2"),
         (.trailers, "trailers"), (.ipv6Literals, "IPv6 literals"), (.proxyAuthentication, "proxy authentication"),
         (.connectDeadlines, "connect deadlines"), (.minimumTLSVersion, "a minimum version of TLS"), (.metrics, "metrics"),
         (.informationalResponses, "informational responses"), (.bodiesWithGET, "bodies with GET"),
+        (.webSockets, "WebSockets"),
         (.clientCertificatesInPEM, "client certificates in PEM (\"openssl pkcs12 -export -legacy\" makes PKCS#12 of them)"),
     ]
 
