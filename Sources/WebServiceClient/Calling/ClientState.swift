@@ -237,6 +237,7 @@ final class ClientState: Sendable {
         faults += RetryCheck.faults(
             table: table, settings: levels.settings, policy: configuration.retry, budget: configuration.retryBudget)
         faults += ResilienceCheck.faults(levels.settings, key: nil) + StreamCheck.faults(levels.settings, key: nil)
+        faults += WebSocketCheck.faults(levels.settings, key: nil)
         faults += ResilienceCheck.faults(table: table, settings: levels.settings, circuitBreaker: configuration.circuitBreaker)
         faults +=
             LimitCheck.faults(levels.settings, key: nil) + CacheCheck.faults(levels.settings, key: nil, method: nil)

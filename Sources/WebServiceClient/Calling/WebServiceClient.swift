@@ -345,7 +345,7 @@ extension WebServiceClient {
         let table = compiledTable(defaults)
         return table.faults + ServiceRoot.faults(in: defaults.serviceRoot) + DefaultsCheck.faults(in: defaults)
             + RetryCheck.faults(table: table, settings: defaults.settings) + ResilienceCheck.faults(defaults.settings, key: nil)
-            + StreamCheck.faults(defaults.settings, key: nil)
+            + StreamCheck.faults(defaults.settings, key: nil) + WebSocketCheck.faults(defaults.settings, key: nil)
             + LimitCheck.faults(defaults.settings, key: nil) + CacheCheck.faults(defaults.settings, key: nil, method: nil)
             + PagingCheck.faults(defaults.settings, key: nil)
     }

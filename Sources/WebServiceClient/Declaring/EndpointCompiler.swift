@@ -225,6 +225,7 @@ extension EndpointCompiler {
         faults += TrustCheck.faults(descriptor.settings, key: key)
         faults += ResilienceCheck.faults(descriptor.settings, key: key, method: descriptor.method)
         faults += StreamCheck.faults(descriptor.settings, key: key)
+        faults += WebSocketCheck.faults(descriptor.settings, key: key, method: descriptor.method)
         faults += LimitCheck.faults(descriptor.settings, key: key)
         faults += CacheCheck.faults(descriptor.settings, key: key, method: descriptor.method)
         faults += PagingCheck.faults(descriptor.settings, key: key)
@@ -409,6 +410,7 @@ enum CapabilityCheck {
     /// Returns the faults of one endpoint's settings, or of the common settings.
     static func faults(_ settings: EndpointSettings, key: String?, capabilities: TransportCapabilities) -> [TableFault] {
         let owner = TableFault.owner(key)
+        let sockets: TransportCapabilities = settings.attributes[WebSocketSettings.self] == nil ? [] : .webSockets
         let (trusted, timed) = (settings.trust?.requiredCapabilities ?? [], settings.timeouts?.requiredCapabilities ?? [])
         return [
             fault(
@@ -421,6 +423,9 @@ enum CapabilityCheck {
                 key, missing: timed.subtracting(capabilities), "timeouts.connect\(owner) needs capabilities that the transport lacks",
                 fix: "use a transport that has them, such as CurlTransport with libcurl 7.80 or later, or omit it: firstByte "
                     + "bounds connecting as well"),
+            fault(
+                key, missing: sockets.subtracting(capabilities), "the WebSocket\(owner) needs capabilities that the transport lacks",
+                fix: "use a transport that has them, such as CurlTransport, or remove .webSocket(…)"),
         ].compactMap { $0 }
     }
 
