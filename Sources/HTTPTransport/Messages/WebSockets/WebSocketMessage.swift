@@ -15,6 +15,13 @@ public enum WebSocketMessage: Sendable, Hashable {
         }
     }
 
+    /// A message with the output of a serializer: text if it is UTF-8.
+    package init(encoded data: Data) {
+        var check = UTF8Check()
+        let isText = check.accepts(Array(data)[...]) && check.isComplete
+        self = isText ? .text(String(decoding: data, as: UTF8.self)) : .binary(data)
+    }
+
     /// The number of bytes.
     package var count: Int {
         switch self {

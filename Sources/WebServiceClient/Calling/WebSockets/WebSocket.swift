@@ -81,7 +81,7 @@ public final class WebSocket: Sendable {
             } catch {
                 throw BodyEncodingError(argument: "the message", cause: error)
             }
-            try await channel.send(String(validating: data, as: UTF8.self).map { .text($0) } ?? .binary(data))
+            try await channel.send(WebSocketMessage(encoded: data))
         }
     }
 
