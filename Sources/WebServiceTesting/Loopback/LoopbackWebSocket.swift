@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import WebServiceClient
 
 /// The server's side of a WebSocket of a ``LoopbackServer``: for tests of a program's conversation with its service.

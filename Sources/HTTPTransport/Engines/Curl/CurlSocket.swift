@@ -4,7 +4,7 @@ import Foundation
 /// A connection of libcurl as the ``WebSocketWire`` of a WebSocket: waits for its socket with dispatch sources, and reads and writes without
 /// blocking.
 ///
-/// `@unchecked Sendable`: after ``init(_:)`` everything is used only on the queue.
+/// `@unchecked Sendable`: after ``init(_:beginning:)`` everything is used only on the queue.
 final class CurlSocket: WebSocketWire, @unchecked Sendable {
     /// The maximum size of a TLS record in bytes (RFC 8446 §5.1). If a record isn't sent at once, TLS wants the same bytes again.
     private static let recordSize = 16_384
@@ -25,8 +25,12 @@ final class CurlSocket: WebSocketWire, @unchecked Sendable {
     private var current: [UInt8]?
     private var done = 0
 
-    init(_ connection: CurlConnection) {
+    /// Bytes that arrived together with the head of the response.
+    private var beginning: [UInt8]
+
+    init(_ connection: CurlConnection, beginning: [UInt8]) {
         self.connection = connection
+        self.beginning = beginning
     }
 
     func start(_ user: any WebSocketWireUser) {
@@ -64,7 +68,9 @@ final class CurlSocket: WebSocketWire, @unchecked Sendable {
         writing.setCancelHandler { withExtendedLifetime(connection) {} }
         (self.reading, self.writing) = (reading, writing)
         reading.activate()
-        // Bytes may have arrived with the head of the response, and TLS may hold more.
+        if !beginning.isEmpty, !beginning.withUnsafeBytes({ user.received($0) }) { setReading(suspended: true) }
+        beginning = []
+        // TLS may hold more bytes than the socket.
         read()
         write()
     }

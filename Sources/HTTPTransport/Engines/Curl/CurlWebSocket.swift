@@ -190,7 +190,7 @@ extension CurlWebSocket {
         let subprotocol = try handshake.subprotocol(in: headers, version: version, offered: offered, host: outgoing.host)
         opening.opened(
             WebSocketConnection(
-                CurlSocket(connection), subprotocol: subprotocol, messageLimit: opening.messageLimit, beginning: reader.rest))
+                CurlSocket(connection, beginning: reader.rest), subprotocol: subprotocol, messageLimit: opening.messageLimit))
         return response
     }
 }

@@ -35,12 +35,10 @@ package final class WebSocketConnection: WebSocketChannel {
     private let wire: any WebSocketWire
     private let state: Locked<WebSocketState>
 
-    /// - Parameter beginning: Bytes that arrived together with the head of the response.
-    package init(_ wire: any WebSocketWire, subprotocol: String?, messageLimit: Int, beginning: [UInt8] = []) {
+    package init(_ wire: any WebSocketWire, subprotocol: String?, messageLimit: Int) {
         self.wire = wire
         self.subprotocol = subprotocol
         state = Locked(WebSocketState(messageLimit: messageLimit))
-        if !beginning.isEmpty { _ = beginning.withUnsafeBytes { received($0) } }
         wire.start(self)
     }
 

@@ -137,7 +137,11 @@ final class Switchboard: WebServiceClient, @unchecked Sendable {
     }
 
     @Test func `A receiver that doesn't read suspends the sender, who can be cancelled`() async throws {
-        let server = try Self.server { try $0.wire.hang() }
+        let isOver = Locked(false)
+        let server = try Self.server { socket in
+            try socket.wire.wait { isOver.withLock { $0 } }
+            try socket.wire.readToEnd()
+        }
         try await watched {
             let socket = try await Self.client(of: server).line(number: 1)
             let sent = Locked(0)
@@ -151,6 +155,7 @@ final class Switchboard: WebServiceClient, @unchecked Sendable {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             socket.cancel()
+            isOver.withLock { $0 = true }
         }
         try await server.waitForOpenConnections(atMost: 0)
     }
@@ -269,7 +274,7 @@ final class Switchboard: WebServiceClient, @unchecked Sendable {
     }
 
     @Test func `A transport without WebSockets is told, by verification too`() async throws {
-        let stub = StubTransport()
+        let stub = StubTransport(capabilities: [.backPressure])
         stub.fallback(.json("{}"))
         let client = Switchboard(serviceRoot: "https://lines.test") { $0.transport = stub }
         #expect(client.verify().contains { $0.kind == .missingCapability && $0.key == "spoken()" })
