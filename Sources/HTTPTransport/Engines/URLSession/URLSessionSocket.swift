@@ -183,11 +183,13 @@ final class URLSessionSocket: WebSocketChannel {
     }
 
     func close(_ code: WebSocketCloseCode, reason: String) {
-        let (isFirst, reader) = state.withLock { state in
-            guard state.end == nil, !state.isClosing else { return (false, nil) as (Bool, CheckedContinuation<WebSocketMessage?, any Error>?) }
+        var reader: CheckedContinuation<WebSocketMessage?, any Error>?
+        let isFirst = state.withLock { state in
+            guard state.end == nil, !state.isClosing else { return false }
             (state.isClosing, state.kept) = (true, nil)
-            defer { state.reader = nil }
-            return (true, state.reader?.waiter)
+            reader = state.reader?.waiter
+            state.reader = nil
+            return true
         }
         guard isFirst else { return }
         reader?.resume(returning: nil)
@@ -234,7 +236,7 @@ extension URLSessionTransport {
     ) async throws -> TransportResponse {
         try WebSocketHandshake.check(request)
         let outgoing = try URLSessionRequest(request)
-        let socket = session.socket(outgoing.urlRequest, messageLimit: opening.messageLimit)
+        let socket = try session.socket(outgoing.urlRequest, messageLimit: opening.messageLimit)
         let number = cancellation?.onCancel { socket.end($0) }
         defer { if let number { cancellation?.remove(number) } }
         let deadlines = ExchangeDeadlines(request, start: .now)
@@ -245,13 +247,14 @@ extension URLSessionTransport {
             if let cause = cancellation?.cause { throw cause }
             if let response = socket.task.response as? HTTPURLResponse, response.statusCode != 101 {
                 return TransportResponse(
-                    status: response.statusCode, headers: ResponseFraming.fields(of: response), url: request.url)
+                    status: response.statusCode, headers: ResponseFraming(response, method: .get).headers, url: request.url)
             }
-            guard let lost = error as? WebSocketError else { throw error }
-            throw URLSessionFault.error(lost.cause, host: outgoing.host)
+            guard let cause = (error as? WebSocketError)?.cause else { throw error }
+            if cause is TransportError { throw cause }
+            throw TransportError(urlSession: cause, host: outgoing.host, headArrived: false)
         }
         opening.opened(socket)
-        let headers = (socket.task.response as? HTTPURLResponse).map(ResponseFraming.fields(of:)) ?? [:]
+        let headers = (socket.task.response as? HTTPURLResponse).map { ResponseFraming($0, method: .get).headers } ?? [:]
         return TransportResponse(status: 101, headers: headers, url: request.url, httpVersion: "HTTP/1.1")
     }
 }

@@ -213,6 +213,25 @@ package struct WebSocketParser: Sendable {
     }
 }
 
+@_spi(Fuzzing) extension WebSocketMessage {
+    /// Reads frames that arrive in pieces of a size, and describes what they mean. The end is the code of a violation; `nil` for none.
+    public static func reading(
+        _ bytes: [UInt8], inPiecesOf size: Int, fromClient isClient: Bool, limit: Int
+    ) -> (events: [String], end: UInt16?) {
+        var parser = WebSocketParser(readsClient: isClient, limit: limit)
+        var events: [String] = []
+        for start in stride(from: 0, to: bytes.count, by: max(1, size)) {
+            Array(bytes[start..<min(bytes.count, start + max(1, size))]).withUnsafeBytes { parser.feed($0) }
+            do throws(WebSocketParser.Violation) {
+                while let event = try parser.next() { events.append("\(event)") }
+            } catch {
+                return (events, error.code.rawValue)
+            }
+        }
+        return (events, nil)
+    }
+}
+
 /// Checks UTF-8 (RFC 3629) in pieces of any size: it fails at the first byte that no character can have.
 package struct UTF8Check: Sendable {
     /// The number of bytes that the current character lacks.

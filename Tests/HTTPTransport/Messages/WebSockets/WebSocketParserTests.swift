@@ -47,7 +47,10 @@ import Testing
     }
 
     @Test func `The RFC's lengths are written and read`() {
-        for (count, head) in [(125, "82 7d"), (126, "82 7e 00 7e"), (256, "82 7e 01 00"), (65_535, "82 7e ff ff"), (65_536, "82 7f 00 00 00 00 00 01 00 00")] {
+        let heads = [
+            (125, "82 7d"), (126, "82 7e 00 7e"), (256, "82 7e 01 00"), (65_535, "82 7e ff ff"), (65_536, "82 7f 00 00 00 00 00 01 00 00"),
+        ]
+        for (count, head) in heads {
             let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
             let bytes = WebSocketFrame(.binary, payload).bytes(mask: nil)
             #expect(bytes == Self.hex(head) + payload)
@@ -148,6 +151,22 @@ import Testing
             }
             let piece = [1, 2, 3, 14, 1_000, 100_000].randomElement(using: &random) ?? 1
             #expect(Self.read(bytes, piece: bytes.count > 10_000 ? max(piece, 500) : piece, client: isClient).events == expected)
+        }
+    }
+
+    @Test func `Damaged frames never trap, and pieces make no difference`() {
+        var random = SeededGenerator(seed: 13)
+        let seeds = [
+            "81 05 48 65 6c 6c 6f 89 01 70", "01 03 48 65 6c 80 02 6c 6f", "82 7e 00 7e 01", "82 7f 00 00 00 00 00 01 00 00",
+            "88 04 03 e8 6f 6b",
+        ]
+        for _ in 0..<Sweep.rounds(ofAll: 20_000) {
+            var bytes = seeds.flatMap { Bool.random(using: &random) ? Self.hex($0) : [] }
+            for _ in 0..<Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
+                bytes[Int.random(in: bytes.indices, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
+            }
+            let whole = Self.read(bytes, limit: 200)
+            #expect(Self.read(bytes, piece: Int.random(in: 1...4, using: &random), limit: 200) == whole)
         }
     }
 }

@@ -49,10 +49,11 @@ import WebServiceTesting
         }
     }
 
-    @Test(arguments: [
-        ([0xC1, 0x00], 1002), ([0x81, 0x80, 0, 0, 0, 0], 1002), ([0x81, 0x01, 0xFF], 1007), ([0x88, 0x01, 0x03], 1002),
-        ([0x82, 0x7E, 0x03, 0xE9], 1009), ([0x09, 0x00], 1002),
-    ] as [([UInt8], UInt16)])
+    @Test(
+        arguments: [
+            ([0xC1, 0x00], 1002), ([0x81, 0x80, 0, 0, 0, 0], 1002), ([0x81, 0x01, 0xFF], 1007), ([0x88, 0x01, 0x03], 1002),
+            ([0x82, 0x7E, 0x03, 0xE9], 1009), ([0x09, 0x00], 1002),
+        ] as [([UInt8], UInt16)])
     func `A violation is told to both sides`(bytes: [UInt8], code: UInt16) async throws {
         let told = Locked<UInt16>(0)
         let server = try Self.server { socket in

@@ -55,8 +55,9 @@ struct WebSocketJudgeTests {
             let stranger = WebServiceClient(serviceRoot: "wss://localhost:\(judge.port)") { $0.retry = .never }
             let error = await #expect(throws: ServiceError.self) { _ = try await stranger.http.get("/").webSocket() }
             #expect((error?.cause as? TransportError)?.code == .unknownIssuer)
+            let other = CertificatePin.publicKey(sha256: String(repeating: "A", count: 43) + "=")
             let pinning = WebServiceClient(serviceRoot: "wss://localhost:\(judge.port)") {
-                $0.trust = TrustPolicy(authorities: .only([root]), pins: ["localhost": [.sha256(String(repeating: "A", count: 43) + "=")]])
+                $0.trust = TrustPolicy(authorities: .only([root]), pins: ["localhost": [other]])
             }
             let mismatch = await #expect(throws: ServiceError.self) { _ = try await pinning.http.get("/").webSocket() }
             #expect((mismatch?.cause as? TransportError)?.code == .pinMismatch)

@@ -287,7 +287,8 @@ final class Switchboard: WebServiceClient, @unchecked Sendable {
     @Test func `Settings that make no sense are faults`() async throws {
         for settings in [
             WebSocketSettings(subprotocols: ["a b"]), WebSocketSettings(subprotocols: ["a", "a"]), WebSocketSettings(maximumMessageSize: 0),
-            WebSocketSettings(pingInterval: .zero), WebSocketSettings(pongTimeout: .seconds(-1)), WebSocketSettings(closeTimeout: .seconds(-1)),
+            WebSocketSettings(pingInterval: .zero), WebSocketSettings(pongTimeout: .seconds(-1)),
+            WebSocketSettings(closeTimeout: .seconds(-1)),
         ] {
             #expect(settings.faults.count == 1)
         }
