@@ -8,8 +8,8 @@ public struct WebSocketSettings: EndpointAttribute, Hashable {
     /// The time between a pong and the next ping, which keeps the connection alive and shows that the other side is; `nil` for no pings.
     /// Default `nil`: proxies often end connections that are silent for a minute.
     public var pingInterval: Duration?
-    /// The maximum time between a ping of ``pingInterval`` and its pong. After it the WebSocket ends with
-    /// ``WebSocketError/Kind/unresponsive``. Default 20 seconds.
+    /// The maximum time between a ping and its pong. After it, the WebSocket ends with ``WebSocketError/Kind/unresponsive`` if the ping was
+    /// one of ``pingInterval`` and no messages wait for their reader; ``WebSocket/ping()`` only throws. Default 20 seconds.
     public var pongTimeout: Duration
     /// The maximum time that ``WebSocket/close(_:reason:)`` waits for the other side's Close frame. Default 10 seconds.
     public var closeTimeout: Duration

@@ -101,19 +101,24 @@ final class URLSessionSocket: WebSocketChannel {
 
     func ping() async throws {
         try checkOpen()
-        let isOver = Locked(false)
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            @Sendable func end(_ error: (any Error)?) {
-                // URLSession may call its closure twice if the task ends.
-                let isFirst = isOver.withLock { isOver in
-                    defer { isOver = true }
-                    return !isOver
-                }
-                guard isFirst else { return }
-                if let error { continuation.resume(throwing: failure(error)) } else { continuation.resume() }
+        // URLSession may call its closure twice if the task ends.
+        let waiting = Locked<CheckedContinuation<Void, any Error>?>(nil)
+        @Sendable func end(_ error: (any Error)?) {
+            let continuation = waiting.withLock { waiting in
+                defer { waiting = nil }
+                return waiting
             }
-            task.sendPing { end($0) }
-            onEnd { end(WebSocketError.notOpen(self.closure)) }
+            if let error { continuation?.resume(throwing: error) } else { continuation?.resume() }
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                waiting.withLock { $0 = continuation }
+                task.sendPing { end($0.map(self.failure)) }
+                onEnd { end(self.failure(WebSocketError.notOpen(self.closure))) }
+                if Task.isCancelled { end(CancellationError()) }
+            }
+        } onCancel: {
+            end(CancellationError())
         }
     }
 

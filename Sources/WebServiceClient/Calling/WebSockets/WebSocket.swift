@@ -85,15 +85,38 @@ public final class WebSocket: Sendable {
         }
     }
 
-    /// Sends a ping, and waits for its pong. Pongs are seen while messages are read, or few enough wait.
+    /// Sends a ping, and waits for its pong, for ``WebSocketSettings/pongTimeout`` at most.
+    ///
+    /// A pong arrives behind the messages that were sent before it. If many messages wait for their reader, it isn't seen before they are
+    /// read, so the task that reads must not wait for it.
     ///
     /// - Returns: The time until the pong.
-    /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``.
+    /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``; of the kind ``WebSocketError/Kind/unresponsive`` without a pong in time, and
+    ///   then the WebSocket stays open.
     @discardableResult
     public func ping() async throws -> Duration {
-        let start = context.clock.now()
-        try await telling { try await channel.ping() }
-        return context.clock.now() - start
+        let (channel, clock, timeout) = (channel, context.clock, context.settings.pongTimeout)
+        let start = clock.now()
+        let pinging = Task { try await channel.ping() }
+        let isLate = Locked(false)
+        let cancelTimer = clock.schedule(timeout) {
+            isLate.withLock { $0 = true }
+            pinging.cancel()
+        }
+        defer { cancelTimer() }
+        try await telling {
+            do {
+                try await withTaskCancellationHandler {
+                    try await pinging.value
+                } onCancel: {
+                    pinging.cancel()
+                }
+            } catch is CancellationError where isLate.withLock({ $0 }) && !Task.isCancelled {
+                let reason = channel.waitsForReader ? " It waits behind messages that nobody reads." : ""
+                throw WebSocketError(.unresponsive, "There was no pong within \(timeout.text).\(reason)")
+            }
+        }
+        return clock.now() - start
     }
 
     // MARK: Receiving

@@ -139,6 +139,25 @@ import WebServiceTesting
         try await server.waitForOpenConnections(atMost: 0)
     }
 
+    @Test func `A ping whose pong waits behind unread messages ends at its time, and the WebSocket goes on`() async throws {
+        let server = try Self.server { socket in
+            for _ in 0..<200 { try socket.send(.binary(Data(count: 20_000))) }
+            try socket.close()
+            _ = try socket.receive()
+        }
+        let clock = HandClock()
+        let client = clock.provide { Self.client(of: server) }
+        try await watched {
+            let socket = try await client.line(number: 1)
+            let ping = Task { try await socket.ping() }
+            try await until { clock.timerCount > 0 }
+            clock.advance(by: .seconds(21))
+            let error = await #expect(throws: ServiceError.self) { try await ping.value }
+            #expect((error?.cause as? WebSocketError)?.kind == .unresponsive)
+            #expect(try await socket.messages.all().count == 200)
+        }
+    }
+
     @Test func `Pings keep a connection alive, and one without an answer ends it`() async throws {
         let pings = Locked(0)
         let server = try Self.server { socket in

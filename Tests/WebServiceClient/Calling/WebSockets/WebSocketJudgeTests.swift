@@ -17,13 +17,15 @@ struct WebSocketJudgeTests {
             return .text(String(repeating: ["a", "ä", "漢", "🎈"].randomElement(using: &random) ?? "a", count: count / 4))
         }
         async let sending: Void = {
-            for message in messages { try await socket.send(message) }
+            for (number, message) in messages.enumerated() {
+                try await socket.send(message)
+                if number % 100 == 0 { try await socket.ping() }
+            }
         }()
         var received = 0
         for try await message in socket.messages {
             #expect(message == messages[received])
             received += 1
-            if received % 100 == 0 { try await socket.ping() }
             if received == messages.count { break }
         }
         try await sending
