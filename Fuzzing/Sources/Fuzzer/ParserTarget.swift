@@ -9,7 +9,7 @@ enum ParserTarget: String, CaseIterable {
     case setCookie, cookieFile
     case netlink, noVarySearch
     case certificate, certificateText, hostPattern, pin
-    case contentCoding, responseHead
+    case contentCoding, responseHead, webSocket
     case json, jsonDirect, jsonPieces, jsonValue
     case xml, xmlDecoding
     case lines, events, jsonLines, jsonSequence, parts
@@ -126,6 +126,12 @@ enum ParserTarget: String, CaseIterable {
             let whole = decoded(bytes, codings, inPiecesOf: bytes.count)
             let split = decoded(bytes, codings, inPiecesOf: 1 + Int(first) / Self.codings.count)
             if let whole, let split { check(whole == split, "pieces make a difference to \(codings)") }
+        case .webSocket:
+            for isClient in [false, true] {
+                let whole = WebSocketMessage.reading([UInt8](data), inPiecesOf: data.count, fromClient: isClient, limit: 300)
+                let split = WebSocketMessage.reading([UInt8](data), inPiecesOf: 1 + data.count % 5, fromClient: isClient, limit: 300)
+                check(whole.events == split.events && whole.end == split.end, "pieces make a difference to frames")
+            }
         case .json:
             checkWhereItLies(data) { try JSONReader().decode(JSONTree.self, from: $0) }
             // Foundation detects UTF-16 and UTF-32 by other rules.

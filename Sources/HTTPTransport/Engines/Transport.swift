@@ -101,6 +101,8 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
     /// The body of a request with `Expect: 100-continue` waits for the server's consent, for a second at most: see
     /// ``HTTPFields/Name/expect``. A final response before it is delivered without sending the body.
     public static let expectations = Self(rawValue: 1 << 15)
+    /// WebSockets can be opened.
+    public static let webSockets = Self(rawValue: 1 << 16)
 
     private static let names: [(Self, String)] = [
         (.backPressure, "back-pressure"), (.streamingUploads, "streaming uploads"), (.pinning, "pinning"),
@@ -109,6 +111,7 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
         (.connectDeadlines, "connect deadlines"), (.minimumTLSVersion, "a minimum version of TLS"), (.metrics, "metrics"),
         (.informationalResponses, "informational responses"), (.bodiesWithGET, "bodies with GET"),
         (.expectations, "waiting for 100 Continue"),
+        (.webSockets, "WebSockets"),
         (.clientCertificatesInPEM, "client certificates in PEM (\"openssl pkcs12 -export -legacy\" makes PKCS#12 of them)"),
     ]
 

@@ -51,6 +51,11 @@ public struct ServiceRequest: Sendable {
         get { shared.details.secrets }
         set { details.secrets = newValue }
     }
+    /// The WebSocket that the request opens; `nil` for all other requests.
+    package var webSocket: WebSocketOpening? {
+        get { shared.details.webSocket }
+        set { details.webSocket = newValue }
+    }
 
     private var shared: RequestDetails.Shared
     private var details: RequestDetails {
@@ -185,6 +190,7 @@ package struct RequestDetails: Sendable {
     package var downloadProgress: (@Sendable (TransferProgress) -> Void)?
     package var identity: CallIdentity?
     package var secrets: RequestSecrets?
+    package var webSocket: WebSocketOpening?
 
     package init(
         timeouts: ServiceTimeouts = ServiceTimeouts(), trust: TrustPolicy? = nil, identity: CallIdentity? = nil,

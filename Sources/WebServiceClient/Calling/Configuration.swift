@@ -3,7 +3,7 @@ public import Foundation
 extension WebServiceClient {
     /// The settings of a client, a value type. `client.configure { … }` changes all settings at once for later calls.
     public struct Configuration: Sendable {
-        /// The base of relative routes: an absolute http or https URL. Takes precedence over the class's root.
+        /// The base of relative routes: an absolute http or https URL; `ws` and `wss` mean the same. Takes precedence over the class's root.
         public var serviceRoot: String = ""
         /// Further origins of the service, such as `"https://eu.api.example.com"`: scheme, host and port. If a profile, a redirect, a link
         /// or an interceptor leads there, the client's headers and credentials are sent too. Default none.

@@ -131,6 +131,7 @@ struct Dispatcher: Sendable {
     /// Binds a call to an absolute URL. Query items, headers and body are bound as usual; the URL is used unchanged.
     func bind(_ arguments: [(any Sendable)?], to url: URL, isForeign: Bool) throws -> BoundRequest {
         let binder = RequestBinder(endpoint, arguments)
+        let url = ServiceRoot.withoutWebSocketScheme(url)
         do {
             guard let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
                 throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" isn't an absolute http or https URL.")
@@ -155,7 +156,7 @@ struct Dispatcher: Sendable {
     ///
     /// - Returns: The call's record and its place in the list; a dry run isn't listed.
     @inline(__always)
-    private func begin(_ bound: BoundRequest) throws -> (CallRecord, LiveCalls.Place?) {
+    func begin(_ bound: BoundRequest) throws -> (CallRecord, LiveCalls.Place?) {
         let attributes = attributes
         let run = CallRun.current.flatMap { $0.client == state.client ? $0 : nil }
         let record = CallRecord(

@@ -280,6 +280,29 @@ struct ResponseReader: Sendable {
         return result
     }
 
+    /// The error that the call throws for a response that opens no WebSocket, although its status isn't one of a failure.
+    func withoutWebSocket() -> any Error {
+        let status = response.status == 101 ? "101, but without a WebSocket of the transport" : "\(response.status), not 101"
+        return error(
+            .status, stage: .status,
+            "The response has the status \(status): check whether the route \(endpoint.plan.route) is one for WebSockets.", body: Data())
+    }
+
+    /// The error that the call throws for a fault of its open WebSocket.
+    func failure(ofSocket error: any Error) -> any Error {
+        if let cause = exchange.record.cancellation.cause { return broken(cause) }
+        guard let fault = error as? WebSocketError else { return error is ServiceError ? error : broken(error) }
+        let (kind, stage): (ServiceError.Kind, ServiceError.Stage) =
+            switch fault.kind {
+            case .closed, .connectionLost: (.transport, .body)
+            case .unresponsive: (.timeout, .body)
+            case .tooLarge: (.bodyTooLarge, .body)
+            case .protocolViolation: (.format, .decoding)
+            case .decoding, .misuse: (.decoding, .decoding)
+            }
+        return self.error(kind, stage: stage, fault.description, body: Data(), cause: fault)
+    }
+
     /// The error of a call that was cancelled after the head of its response had arrived.
     ///
     /// - Parameter error: The error that the call would have otherwise, whose stage is known.

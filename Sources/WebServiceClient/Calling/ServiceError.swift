@@ -115,8 +115,9 @@ extension ServiceError {
         /// be the ``ServiceError`` of a call that it made, such as a token request.
         public static let authentication = Self(rawValue: "authentication")
         /// The exchange failed below HTTP; the cause is ``TransportError``, or ``StreamError`` for a stream that can't be connected again.
+        /// For an open WebSocket it is ``WebSocketError``.
         public static let transport = Self(rawValue: "transport")
-        /// A deadline passed; the cause is ``TransportError``.
+        /// A deadline passed; the cause is ``TransportError``, or ``WebSocketError`` for a peer that doesn't answer.
         public static let timeout = Self(rawValue: "timeout")
         /// The body, or an element of a stream of values, is larger than the bound; the cause is ``ResponseBodyTooLarge`` or
         /// ``StreamError``.

@@ -15,6 +15,7 @@ struct TransportStage: Sendable {
     func send(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
         try Self.check(request)
         try request.timeouts.check(transport.capabilities)
+        if request.webSocket != nil { try Self.checkWebSocket(transport.capabilities) }
         if let trust = request.trust, !trust.isStandard {
             var request = request
             try prepare(trust, of: &request, context)
@@ -62,6 +63,14 @@ struct TransportStage: Sendable {
             request.trust = trust.withoutIdentity
         }
         try request.trust?.check(transport.capabilities, callTo: request.origin)
+    }
+
+    /// Throws if the transport would send the handshake of a WebSocket as a plain request.
+    @inline(never)
+    private static func checkWebSocket(_ capabilities: TransportCapabilities) throws {
+        guard !capabilities.contains(.webSockets) else { return }
+        throw TransportError(
+            .unsupported, "This transport opens no WebSockets: give the client a CurlTransport, or the default transport of the platform.")
     }
 
     private static func check(_ request: ServiceRequest) throws {

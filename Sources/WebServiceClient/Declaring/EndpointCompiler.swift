@@ -414,6 +414,7 @@ enum CapabilityCheck {
         let expecting =
             settings.attributes.isEmpty || settings.attributes[ContinueExpectation.self]?.above == nil
             ? [] : TransportCapabilities.expectations
+        let sockets: TransportCapabilities = settings.attributes[WebSocketSettings.self] == nil ? [] : .webSockets
         let (trusted, timed) = (settings.trust?.requiredCapabilities ?? [], settings.timeouts?.requiredCapabilities ?? [])
         return [
             fault(
@@ -430,6 +431,9 @@ enum CapabilityCheck {
                 key, missing: timed.subtracting(capabilities), "timeouts.connect\(owner) needs capabilities that the transport lacks",
                 fix: "use a transport that has them, such as CurlTransport with libcurl 7.80 or later, or omit it: firstByte "
                     + "bounds connecting as well"),
+            fault(
+                key, missing: sockets.subtracting(capabilities), "the WebSocket\(owner) needs capabilities that the transport lacks",
+                fix: "use a transport that has them, such as CurlTransport, or remove .webSocket(…)"),
         ].compactMap { $0 }
     }
 

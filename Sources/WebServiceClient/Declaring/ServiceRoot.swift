@@ -10,6 +10,7 @@ struct ServiceRoot: Sendable {
 
     /// Splits a root; `nil` if it isn't an absolute http or https URL, or has user info or a fragment.
     init?(_ text: String) {
+        let text = Self.withoutWebSocketScheme(text)
         guard Self.problem(in: text) == nil, let url = URL(string: text), let origin = Origin(url) else { return nil }
         self.origin = origin
         let question = text.firstIndex(of: "?") ?? text.endIndex
@@ -17,6 +18,20 @@ struct ServiceRoot: Sendable {
         // A root often ends in "?" or "&", ready for further query items.
         let ends = text[question...].dropFirst().drop { $0 == "&" }
         query = String(ends.reversed().drop { $0 == "&" }.reversed())
+    }
+
+    /// Returns a URL with the scheme of its handshake: `ws` is `http`, and `wss` is `https` (RFC 6455 §3).
+    static func withoutWebSocketScheme(_ text: String) -> String {
+        for (scheme, other) in [("ws://", "http://"), ("wss://", "https://")] where text.prefix(scheme.count).lowercased() == scheme {
+            return other + text.dropFirst(scheme.count)
+        }
+        return text
+    }
+
+    /// Returns a URL with the scheme of its handshake.
+    static func withoutWebSocketScheme(_ url: URL) -> URL {
+        guard let scheme = url.scheme?.lowercased(), scheme == "ws" || scheme == "wss" else { return url }
+        return URL(string: withoutWebSocketScheme(url.absoluteString)) ?? url
     }
 
     /// The scheme and authority of a root in lower case, even if it has placeholders.
@@ -64,6 +79,7 @@ extension ServiceRoot: CustomStringConvertible, CustomReflectable {
 // The faults of a service root, with the fixes.
 extension ServiceRoot {
     static func problem(in text: String) -> (String, String)? {
+        let text = withoutWebSocketScheme(text)
         let example = "write it like \"https://api.example.com/v1\""
         guard !text.utf8.contains(where: { $0 <= 32 || $0 >= 127 }) else {
             return ("holds blanks, controls or characters beyond ASCII", "percent-encode the path and write the host in punycode")

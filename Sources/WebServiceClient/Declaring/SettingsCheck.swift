@@ -9,8 +9,9 @@ enum SettingsCheck {
         _ settings: EndpointSettings, key: String? = nil, method: ServiceRequest.Method? = nil, mayHaveBody: Bool? = nil
     ) -> [TableFault] {
         ResilienceCheck.faults(settings, key: key, method: method) + StreamCheck.faults(settings, key: key)
-            + LimitCheck.faults(settings, key: key) + BodyCheck.faults(settings, key: key, mayHaveBody: mayHaveBody)
-            + CacheCheck.faults(settings, key: key, method: method) + PagingCheck.faults(settings, key: key)
+            + WebSocketCheck.faults(settings, key: key, method: method) + LimitCheck.faults(settings, key: key)
+            + BodyCheck.faults(settings, key: key, mayHaveBody: mayHaveBody) + CacheCheck.faults(settings, key: key, method: method)
+            + PagingCheck.faults(settings, key: key)
     }
 }
 

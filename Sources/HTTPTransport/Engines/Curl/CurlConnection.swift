@@ -29,6 +29,8 @@ package final class CurlConnection: @unchecked Sendable {
     private var fault: TransportError?
     /// The system's error when opening the socket; 0 if it succeeded.
     private var socketError: Int32 = 0
+    /// The response of a proxy to the request for a tunnel.
+    private var proxyLines = CurlHeadReader()
     /// The version of TLS, such as `TLSv1.3`; `nil` before the connection is open, and if the library doesn't report it.
     package private(set) var tlsVersion: String?
 
@@ -119,6 +121,19 @@ package final class CurlConnection: @unchecked Sendable {
         return count
     }
 
+    /// Waits until the socket can be read or written, the connection is closed, or an instant has passed.
+    ///
+    /// - Returns: Whether the instant hasn't passed.
+    func wait(forWriting isWriting: Bool, until end: MonotonicInstant?) -> Bool {
+        while true {
+            let left = end.map { $0 - .now } ?? .seconds(60)
+            guard left > .zero else { return false }
+            // While TLS wants to write, it may have to read first.
+            var polled = pollfd(fd: socket, events: Int16(POLLIN) | (isWriting ? Int16(POLLOUT) : 0), revents: 0)
+            if poll(&polled, 1, left.pollMilliseconds) > 0 { return true }
+        }
+    }
+
     /// Closes the connection, and ends any wait for it, even while it is being established.
     package func close() {
         let socket = state.withLock { state in
@@ -141,6 +156,14 @@ package final class CurlConnection: @unchecked Sendable {
             return false
         }
     }
+
+    /// Receives a header line of a proxy.
+    func receive(line: UnsafeRawBufferPointer) {
+        _ = proxyLines.receive(line, isConnected: false)
+    }
+
+    /// The head of the proxy's response if it refused to open a tunnel.
+    var tunnelRefusal: CurlHead? { proxyLines.tunnel }
 
     /// Opens a socket for the connection.
     ///
@@ -165,9 +188,15 @@ package final class CurlConnection: @unchecked Sendable {
     }
 
     private func error(_ code: Int32) -> TransportError {
+        if let path = connector.settings.configuration.unixSocket, Int(code) == CSL_RESULT_CANNOT_CONNECT,
+            DescriptorShortage.sentence(for: socketError) == nil
+        {
+            let cause = CurlError(code: Int(code), text: handle?.errorText ?? "")
+            return CurlFault.noServer(atSocket: path, for: connector.origin.authority, cause)
+        }
         let error = CurlFault.error(
-            code, text: handle?.errorText ?? "", at: connector.origin, showsIdentity: connector.trust.hasIdentity, socketError: socketError,
-            easy)
+            code, text: handle?.errorText ?? "", at: connector.origin, showsIdentity: connector.trust.hasIdentity,
+            proxy: connector.settings.proxyText(to: connector.origin), socketError: socketError, easy)
         // The texts of these errors refer to responses and HTTP.
         guard error.code == .connectionLost || error.code == .unreadableResponse else { return error }
         let reason = (error.underlying as? CurlError)?.text ?? "libcurl's error \(code)"
@@ -191,13 +220,28 @@ package final class CurlConnection: @unchecked Sendable {
 /// Creates secure connections to one host for protocols other than HTTP, such as syslog over TLS (RFC 5425).
 ///
 /// libcurl resolves the host, connects, performs the handshake and verifies the host, with the same trust as ``CurlTransport``. After that
-/// it only encrypts. No proxy is used, whatever the environment contains, and ALPN offers no protocol.
+/// it only encrypts. No proxy is used, whatever the environment contains, and ALPN offers no protocol. Connections for WebSockets follow the
+/// transport's own settings instead, and needn't be secure.
 package struct CurlConnector: Sendable {
     let settings: CurlSettings
     let trust: CurlTrust
     let origin: Origin
     /// The URL to connect to, with a scheme that selects TLS.
     let url: String
+    /// The fields for the proxy that opens a tunnel; `nil` for none.
+    private(set) var proxyLines: CurlLines?
+    /// Whether the connection is for a WebSocket: a proxy opens a tunnel even for http (RFC 6455 §4.1), and ALPN offers HTTP/1.1.
+    private(set) var isForWebSocket = false
+
+    /// Prepares the connection for a WebSocket.
+    init(for request: CurlRequest, settings: CurlSettings, trust: CurlTrust) {
+        self.settings = settings
+        self.trust = trust
+        origin = request.origin
+        url = request.url
+        proxyLines = request.fields.proxyLines
+        isForWebSocket = true
+    }
 
     /// Prepares connections to a host, given by name or address.
     ///

@@ -334,7 +334,7 @@ enum CurlFault {
         return tried == server && port == String(origin.port) ? nil : "\(words[4]) port \(port)"
     }
 
-    private static func noServer(atSocket path: String, for host: String, _ error: CurlError) -> TransportError {
+    static func noServer(atSocket path: String, for host: String, _ error: CurlError) -> TransportError {
         TransportError(
             .cannotConnect,
             "No server answers at the socket \(path) for calls to \(host): check its path, and whether the service is running.",

@@ -90,8 +90,20 @@ final class CurlHandle {
         csl_easy_set_callbacks(easy, CurlCallbacks.connecting, Unmanaged.passUnretained(connection).toOpaque(), nil)
         csl_easy_set_text(easy, CSL_OPTION_URL, connector.url)
         csl_easy_set_long(easy, CSL_OPTION_CONNECT_ONLY, 1)
-        csl_easy_set_long(easy, CSL_OPTION_TLS_ALPN, 0)
+        if connector.isForWebSocket {
+            prepareForWebSocket(connector)
+        } else {
+            csl_easy_set_long(easy, CSL_OPTION_TLS_ALPN, 0)
+        }
         try connector.trust.apply(to: easy)
+    }
+
+    private func prepareForWebSocket(_ connector: CurlConnector) {
+        connector.settings.applyExceptions(to: easy, callTo: connector.origin)
+        if connector.settings.bypassesProxies(to: connector.origin) { connector.settings.bypassProxies(easy) }
+        csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1)
+        csl_easy_set_long(easy, CSL_OPTION_PROXY_TUNNEL, 1)
+        if let lines = connector.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, lines.first) }
     }
 
     /// Releases everything that belongs to the exchange. The settings common to most exchanges remain.
@@ -218,7 +230,12 @@ enum CurlCallbacks {
 
     /// The functions for a connection without an exchange; the user pointer is the ``CurlConnection``.
     static let connecting = csl_easy_callbacks(
-        header: { _, size, count, _ in size * count }, body: { _, size, count, _ in size * count },
+        header: { bytes, size, count, user in
+            let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            if let user { Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue().receive(line: line) }
+            return line.count
+        },
+        body: { _, size, count, _ in size * count },
         upload: { _, _, _, _ in Int(CSL_READ_ABORT) },
         ready: { user, _, _, _, _ in
             guard let user else { return 1 }

@@ -70,6 +70,7 @@ public final class CurlTransport: CancellableTransport {
         let library = settings.library
         var capabilities: TransportCapabilities = [
             .backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses, .bodiesWithGET, .expectations,
+            .webSockets,
         ]
         capabilities.formUnion(CurlTrust.capabilities(of: library))
         if library.features.contains(.http2), settings.configuration.httpVersion != .http1 { capabilities.insert(.http2) }
@@ -90,6 +91,7 @@ public final class CurlTransport: CancellableTransport {
     ///   error that a stream of the request's body throws.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
+        if let opening = request.webSocket { return try await open(opening, request) }
         let exchange = try exchange(for: request)
         let head = try await exchange.head()
         return try exchange.response(to: request, head)
@@ -100,6 +102,7 @@ public final class CurlTransport: CancellableTransport {
     /// - Throws: The errors of ``Transport/send(_:)``, and ``CallCancelled``.
     public func send(_ request: ServiceRequest, cancellation: CallCancellation) async throws -> TransportResponse {
         try Task.checkCancellation()
+        if let opening = request.webSocket { return try await open(opening, request, cancellation) }
         let exchange = try exchange(for: request)
         let number = cancellation.onCancel { exchange.abandon($0) }
         do {
@@ -122,6 +125,18 @@ public final class CurlTransport: CancellableTransport {
         let trust = try trust(of: request)
         try trust.checkPins(callTo: outgoing.origin)
         return CurlExchange(outgoing, from: request, trust: trust, probe: probe, engine: engine)
+    }
+
+    /// Opens a WebSocket.
+    @inline(never)
+    private func open(
+        _ opening: WebSocketOpening, _ request: ServiceRequest, _ cancellation: CallCancellation? = nil
+    ) async throws -> TransportResponse {
+        try request.timeouts.check(capabilities)
+        let socket = try CurlWebSocket(request, opening, settings: settings, trust: try trust(of: request))
+        let number = cancellation?.onCancel { socket.abandon($0) }
+        defer { if let number { cancellation?.remove(number) } }
+        return try await socket.response()
     }
 
     /// Returns a policy in libcurl's form. Prepared policies are kept, because the requests of one client share theirs.

@@ -137,6 +137,29 @@ final class TrustedSession: Sendable {
         exchange.abandon(TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer."))
     }
 
+    #if !canImport(FoundationNetworking)
+    /// Creates the task of a WebSocket.
+    ///
+    /// - Throws: ``TransportError`` if the session was invalidated.
+    func socket(_ request: URLRequest, messageLimit: Int) throws(TransportError) -> URLSessionSocket {
+        var request = request
+        // URLSession takes only these schemes; the rest of the URL is unchanged.
+        request.url = request.url.flatMap { URL(string: "ws" + $0.absoluteString.dropFirst(4)) }
+        let socket: URLSessionSocket? = isInvalid.withLock { [session, exchanges, request] isInvalid in
+            guard !isInvalid else { return nil }
+            let task = session.webSocketTask(with: request)
+            task.maximumMessageSize = messageLimit
+            let socket = URLSessionSocket(task, table: exchanges)
+            exchanges.add(socket)
+            return socket
+        }
+        guard let socket else {
+            throw TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer.")
+        }
+        return socket
+    }
+    #endif
+
     private static func task(_ session: URLSession, _ request: URLRequest, _ upload: UploadSource) -> URLSessionTask {
         switch upload {
         case .none: session.dataTask(with: request)

@@ -13,6 +13,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     /// processed it, and nothing else may block with it.
     let control = DispatchQueue(label: "WebServiceClient.URLSessionTransport.control")
     private let table = Locked<[Int: URLSessionExchange]>([:])
+    #if !canImport(FoundationNetworking)
+    private let sockets = Locked<[Int: URLSessionSocket]>([:])
+    #endif
 
     #if canImport(Security)
     /// Answers TLS challenges; `nil` for the system's handling.
@@ -34,6 +37,28 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     /// Ignores all further events of a task.
     func remove(_ task: URLSessionTask) {
         table.withLock { $0[task.taskIdentifier] = nil }
+        #if !canImport(FoundationNetworking)
+        sockets.withLock { $0[task.taskIdentifier] = nil }
+        #endif
+    }
+
+    #if !canImport(FoundationNetworking)
+    /// Passes the events of its task to a WebSocket. Must be called before the task is resumed.
+    func add(_ socket: URLSessionSocket) {
+        sockets.withLock { $0[socket.task.taskIdentifier] = socket }
+    }
+
+    func socket(of task: URLSessionTask) -> URLSessionSocket? {
+        sockets.withLock { $0[task.taskIdentifier] }
+    }
+    #endif
+
+    /// Whether the events of a task are awaited.
+    private func isKnown(_ task: URLSessionTask) -> Bool {
+        #if !canImport(FoundationNetworking)
+        if socket(of: task) != nil { return true }
+        #endif
+        return exchange(of: task) != nil
     }
 
     func exchange(of task: URLSessionTask) -> URLSessionExchange? {
@@ -69,7 +94,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         control.async { [self] in
             // A task leaves the table before its cancellation is queued.
-            guard exchange(of: task) != nil else { return }
+            guard isKnown(task) else { return }
             completionHandler(nil)
         }
     }
@@ -97,6 +122,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         #if canImport(Security)
+        if let socket = socket(of: task) { return socket.completed(explained(error, of: task)) }
         exchange(of: task)?.complete(explained(error, of: task), response: task.response)
         #else
         exchange(of: task)?.complete(error, response: task.response)
@@ -142,6 +168,21 @@ extension URLSessionExchanges {
     func explained(_ error: (any Error)?, of task: URLSessionTask) -> (any Error)? {
         guard let trust, (error as? URLError)?.code == .cancelled else { return error }
         return task.originalRequest?.url?.host(percentEncoded: false).flatMap { trust.lastFailure(host: $0) } ?? error
+    }
+}
+#endif
+
+#if !canImport(FoundationNetworking)
+extension URLSessionExchanges: URLSessionWebSocketDelegate {
+    func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol subprotocol: String?) {
+        socket(of: webSocketTask)?.opened(subprotocol)
+    }
+
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        reason: Data?
+    ) {
+        socket(of: webSocketTask)?.completed(nil)
     }
 }
 #endif

@@ -64,13 +64,13 @@ public final class URLSessionTransport: CancellableTransport {
         standard = TrustedSession(Self.sessionConfiguration(configuration), exchanges: URLSessionExchanges())
     }
 
-    /// The capabilities: on Apple platforms HTTP/2, IPv6 literals and everything in a ``TrustPolicy``, with client identities only in
+    /// The capabilities: on Apple platforms HTTP/2, IPv6 literals, WebSockets and everything in a ``TrustPolicy``, with client identities only in
     /// PKCS#12; on Linux nothing beyond the plain exchange.
     public var capabilities: TransportCapabilities {
         #if canImport(FoundationNetworking)
         []
         #else
-        [.http2, .ipv6Literals, .pinning, .clientCertificates, .ownCertificateAuthorities, .minimumTLSVersion]
+        [.http2, .ipv6Literals, .pinning, .clientCertificates, .ownCertificateAuthorities, .minimumTLSVersion, .webSockets]
         #endif
     }
 
@@ -117,6 +117,14 @@ public final class URLSessionTransport: CancellableTransport {
     func send(
         _ request: ServiceRequest, over session: TrustedSession, cancellation: CallCancellation? = nil
     ) async throws -> TransportResponse {
+        if let opening = request.webSocket {
+            #if canImport(FoundationNetworking)
+            _ = opening
+            throw TransportError(.unsupported, "URLSession opens no WebSockets on this platform: use CurlTransport.")
+            #else
+            return try await open(opening, request, over: session, cancellation)
+            #endif
+        }
         let deadlines = ExchangeDeadlines(request, start: .now)
         let outgoing = try URLSessionRequest(request)
         let upload = try await prepare(outgoing, deadlines: deadlines)

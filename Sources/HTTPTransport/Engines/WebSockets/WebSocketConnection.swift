@@ -1,0 +1,111 @@
+import Foundation
+
+/// The bytes of a connection over which a ``WebSocketConnection`` talks. All calls of its user are on one queue.
+package protocol WebSocketWire: AnyObject, Sendable {
+    /// Begins to read. The wire retains its user until the end.
+    func start(_ user: any WebSocketWireUser)
+    /// There are bytes to write.
+    func wantsToWrite()
+    /// There is room for more bytes.
+    func wantsToRead()
+    /// Writes what the system takes at once, closes the connection, and calls the user no more.
+    func finish()
+}
+
+/// The user of a ``WebSocketWire``.
+package protocol WebSocketWireUser: AnyObject, Sendable {
+    /// Receives bytes.
+    ///
+    /// - Returns: Whether the wire reads on.
+    func received(_ bytes: UnsafeRawBufferPointer) -> Bool
+    /// The connection has ended, in order or with an error.
+    func wireEnded(_ error: (any Error)?)
+    /// Returns the next bytes to write; `nil` if there are none.
+    func nextBytes() -> [UInt8]?
+    /// The last bytes have been written.
+    func wrote()
+}
+
+/// A WebSocket over a connection whose bytes the engine delivers (RFC 6455).
+///
+/// It answers pings and Close frames itself. Messages wait for their reader; when too many wait, the connection isn't read, which slows the
+/// other side down.
+package final class WebSocketConnection: WebSocketChannel {
+    package let subprotocol: String?
+    private let wire: any WebSocketWire
+    private let state: Locked<WebSocketState>
+
+    package init(_ wire: any WebSocketWire, subprotocol: String?, messageLimit: Int) {
+        self.wire = wire
+        self.subprotocol = subprotocol
+        state = Locked(WebSocketState(messageLimit: messageLimit))
+        wire.start(self)
+    }
+
+    package var closure: WebSocketClosure? { state.withLock { $0.end?.closure } }
+    package var waitsForReader: Bool { state.withLock { $0.isPaused } }
+
+    /// Changes the state, and does afterwards what the change requires.
+    private func change<Value>(_ body: (inout WebSocketState, inout WebSocketState.Effects) -> Value) -> Value {
+        var effects = WebSocketState.Effects()
+        let value = state.withLock { body(&$0, &effects) }
+        effects.perform(wire)
+        return value
+    }
+
+    package func send(_ message: WebSocketMessage) async throws {
+        try await suspended { state, number, waiter, effects in state.send(message, number, waiter, &effects) }
+    }
+
+    package func ping() async throws {
+        try await suspended { state, number, waiter, effects in state.ping(number, waiter, &effects) }
+    }
+
+    private func suspended(
+        _ begin: @Sendable (inout WebSocketState, Int, CheckedContinuation<Void, any Error>, inout WebSocketState.Effects) -> (any Error)?
+    ) async throws {
+        try Task.checkCancellation()
+        let number = state.withLock { $0.nextNumber() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if let error = change({ begin(&$0, number, continuation, &$1) }) { return continuation.resume(throwing: error) }
+                // The task may have been cancelled before the call was there to cancel.
+                if Task.isCancelled { change { $0.cancelSending(number, &$1) } }
+            }
+        } onCancel: {
+            change { $0.cancelSending(number, &$1) }
+        }
+    }
+
+    package func receive() async throws -> WebSocketMessage? {
+        try Task.checkCancellation()
+        let number = state.withLock { $0.nextNumber() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if let result = change({ $0.read(number, continuation, &$1) }) { return continuation.resume(with: result) }
+                if Task.isCancelled { change { $0.cancelReader(number, &$1) } }
+            }
+        } onCancel: {
+            change { $0.cancelReader(number, &$1) }
+        }
+    }
+
+    package func close(_ code: WebSocketCloseCode, reason: String) {
+        change { $0.close(code, reason: reason, &$1) }
+    }
+
+    package func end(_ error: any Error) {
+        change { $0.abort(error, .goingAway, &$1) }
+    }
+
+    package func onEnd(_ action: @escaping @Sendable () -> Void) {
+        if change({ state, _ in state.hasEnded(or: action) }) { action() }
+    }
+}
+
+extension WebSocketConnection: WebSocketWireUser {
+    package func received(_ bytes: UnsafeRawBufferPointer) -> Bool { change { $0.receive(bytes, &$1) } }
+    package func wireEnded(_ error: (any Error)?) { change { $0.wireEnded(error, &$1) } }
+    package func nextBytes() -> [UInt8]? { state.withLock { $0.nextBytes() } }
+    package func wrote() { change { $0.wrote(&$1) } }
+}
