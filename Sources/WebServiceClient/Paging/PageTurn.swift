@@ -76,7 +76,7 @@ final class PageTurn: CallTurn {
         var position = 0
         var size = style.size?.count
         if let own = style.size {
-            if let given = PageQuery.value(own.query, in: bound.request.url) {
+            if let given = URLQueryItems(of: bound.request.url).value(of: own.query) {
                 // The call's own arguments take precedence.
                 size = Int(given)
             } else {
@@ -112,14 +112,16 @@ final class PageTurn: CallTurn {
     }
 
     private static func set(_ name: String, _ value: String, in bound: inout Dispatcher.BoundRequest) throws {
-        guard let url = PageQuery.setting(name, to: value, in: bound.request.url) else {
+        var items = URLQueryItems(of: bound.request.url)
+        items.set(name, to: value)
+        guard let url = items.replacingQuery(of: bound.request.url) else {
             throw PagingError.malformedLink(bound.request.url.absoluteString)
         }
         bound.request.url = url
     }
 
     private static func position(_ query: String, in bound: Dispatcher.BoundRequest) -> Int? {
-        PageQuery.value(query, in: bound.request.url).flatMap { Int($0) }
+        URLQueryItems(of: bound.request.url).value(of: query).flatMap { Int($0) }
     }
 
     private static func foreign(_ origin: Origin, _ service: Origin?) -> PagingError {
