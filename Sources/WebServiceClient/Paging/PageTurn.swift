@@ -23,7 +23,6 @@ final class PageTurn: CallTurn {
     }
 
     private struct State {
-        var isTaken = false
         var style: PagingStyle?
         /// The page's offset or number, for styles that count.
         var position = 0
@@ -48,13 +47,6 @@ final class PageTurn: CallTurn {
 
     /// The outcome; `nil` if no call took the turn and succeeded.
     var outcome: Outcome? { state.withLock { $0.outcome } }
-
-    func take() -> Bool {
-        state.withLock { state in
-            defer { state.isTaken = true }
-            return !state.isTaken
-        }
-    }
 
     /// A hash of all bytes. `Data`'s own covers only its first 80 bytes, which pages of the same envelope share.
     private static func hash(of body: Data) -> Int {

@@ -103,7 +103,7 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
     fileprivate func fetch(_ reference: PageReference?) async throws -> Fetched {
         let turn = PageTurn(reference, countsItems: limits?.items != nil)
         let value = try await CallAttributes.$current.withValue(attributes ?? CallAttributes.current) {
-            try await CallAttributes.$current.withValue(CallAttributes(client: client, [turn])) { try await call() }
+            try await CallAttributes.$current.withValue(CallAttributes(client: client, [OfferedTurn(turn)])) { try await call() }
         }
         guard let outcome = turn.outcome else {
             throw ServiceError(
