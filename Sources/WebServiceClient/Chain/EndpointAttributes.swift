@@ -17,7 +17,8 @@ public struct EndpointAttributes: Sendable {
     /// The attribute of a type; `nil` if it isn't set.
     public subscript<Attribute: EndpointAttribute>(type: Attribute.Type) -> Attribute? {
         get {
-            for value in values {
+            // A cast takes much longer than a comparison of types, and most calls have other attributes.
+            for value in values where type is AnyClass || Swift.type(of: value) == type {
                 if let value = value as? Attribute { return value }
             }
             return nil

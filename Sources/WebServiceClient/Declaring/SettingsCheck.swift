@@ -77,6 +77,9 @@ enum BodyCheck {
         if let wanted = attributes[DigestVerification.self]?.wanted, Set(wanted).count < wanted.count {
             faults.append(("an algorithm of the wanted digests is listed twice", "list it once"))
         }
+        if let weak = attributes[DigestVerification.self]?.wanted.first(where: { !$0.isActive }) {
+            faults.append(("digests by \(weak) are wanted, which aren't verified", "ask for sha-256 or sha-512"))
+        }
         if mayHaveBody == false {
             let idle: [(String, Bool)] = [
                 (".compressed(…)", attributes[BodyCompression.self]?.coding != nil),

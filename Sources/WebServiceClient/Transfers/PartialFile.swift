@@ -232,9 +232,26 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Computes the file's checksum.
-    func checksum(_ algorithm: DownloadChecksum.Algorithm, check: () throws -> Void) throws -> DownloadChecksum {
-        try DownloadChecksum.of(descriptor, algorithm, check: check)
+    /// Computes the file's digests in one pass. A large file takes seconds, so the thread of the task pool is released after each megabyte.
+    func digests(_ algorithms: Set<ContentDigest.Algorithm>) async throws -> [ContentDigest] {
+        var hash = BodyHash(algorithms)
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var position: Int64 = 0
+        while !algorithms.isEmpty {
+            try Task.checkCancellation()
+            let count = read(into: &buffer, at: position)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw fault("can't be read for its checksum", errno) }
+            guard count > 0 else { break }
+            buffer.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            position += Int64(count)
+            await Task.yield()
+        }
+        return hash.digests()
+    }
+
+    private func read(into buffer: inout [UInt8], at position: Int64) -> Int {
+        buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(position)) }
     }
 
     // MARK: The end
