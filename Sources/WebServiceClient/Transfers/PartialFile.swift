@@ -130,13 +130,9 @@ final class PartialFile: Sendable {
 
     /// The bytes of a small regular file that only this user can access; `nil` if there is none.
     static func content(of path: String) -> Data? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = csl_file_status()
-        guard csl_status_of_file(descriptor, &status) == 0, status.is_regular, status.is_private, status.size <= DownloadRecord.sizeLimit
-        else { return nil }
-        return try? file.readToEnd() ?? Data()
+        var file = PrivateFile(URL(filePath: path), sizeLimit: DownloadRecord.sizeLimit)
+        file.followsLinks = false
+        return try? file.read()
     }
 
     // MARK: The record
@@ -310,16 +306,8 @@ final class PartialFile: Sendable {
     }
 
     private static func storage(_ problem: String, _ code: Int32) -> TransferError {
-        let reason = String(cString: strerror(code)).lowercased()
-        let fix =
-            switch code {
-            case ENOSPC, EDQUOT: "make room on the disk, then start the transfer again: it continues"
-            case EMFILE, ENFILE: "close files, or raise the limit of open files"
-            case ENAMETOOLONG: "use a shorter name"
-            case ENOENT: "create the folder"
-            default: "check the permissions of the file and its folder"
-            }
-        return TransferError(.storage, "\(problem) (\(reason)): \(fix).")
+        let rest = code == ENOSPC || code == EDQUOT ? ", then start the transfer again: it continues" : ""
+        return TransferError(.storage, "\(problem) \(PrivateFile.reason(of: code))\(rest).")
     }
 
     private static func exists(_ name: String) -> TransferError {
