@@ -17,6 +17,7 @@ final class PageTurn: CallTurn {
         var status: Int
         var headers: HTTPFields
         var url: URL
+        var source: ResponseSource
         var style: PagingStyle
         /// Makes the error of a page that isn't fetched because of this one.
         let refused: @Sendable (PagingError) -> ServiceError
@@ -127,7 +128,8 @@ final class PageTurn: CallTurn {
         guard let style, let request else { return }
         let response = reader.exchange.response
         var outcome = Outcome(
-            requested: request.url, status: response.status, headers: response.headers, url: response.url, style: style,
+            requested: request.url, status: response.status, headers: response.headers, url: response.url,
+            source: response.source, style: style,
             refused: { reader.unpaged($0) })
         let payload = PagePayload(body: body, reader: reader, style: style, size: size)
         do throws(PagingError) {

@@ -15,6 +15,8 @@ public struct Page<Value> {
     public let headers: HTTPFields
     /// The URL of the page, after redirects.
     public let url: URL
+    /// Where the page came from: the network, or a cache.
+    public let source: ResponseSource
 }
 
 extension Page: Sendable where Value: Sendable {}
@@ -138,7 +140,7 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
             }
             return Page(
                 value: value, number: walk.count, next: walk.peek?.reference, status: outcome.status, headers: outcome.headers,
-                url: outcome.url)
+                url: outcome.url, source: outcome.source)
         }
     }
 }
