@@ -72,52 +72,7 @@ bool csl_zlib_is_available(void) {
     return zlib.available;
 }
 
-enum csl_zlib_result csl_zlib_gzip(
-    const uint8_t *input, size_t length, int level, uint8_t *output, size_t capacity, size_t *written) {
-    if (!csl_zlib_is_available()) return CSL_ZLIB_MISSING;
-    if (level < 1 || level > 9) return CSL_ZLIB_FAILED;
-
-    struct zlib_stream stream;
-    memset(&stream, 0, sizeof stream);
-    int status = zlib.init(
-        &stream, level, zlib_method_deflated, window_bits_of_gzip, usual_memory_level, usual_strategy, zlib.version(),
-        (int)sizeof stream);
-    if (status != zlib_ok) return CSL_ZLIB_FAILED;
-
-    size_t taken = 0, given = 0;
-    enum csl_zlib_result result = CSL_ZLIB_FAILED;
-    for (;;) {
-        // The library counts in unsigned int, so larger buffers are processed in slices.
-        size_t left = length - taken, space = capacity - given;
-        unsigned int slice = left > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)left;
-        unsigned int room = space > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)space;
-        if (room == 0) {
-            result = CSL_ZLIB_NO_SPACE;
-            break;
-        }
-        stream.next_in = input + taken;
-        stream.available_in = slice;
-        stream.next_out = output + given;
-        stream.available_out = room;
-        status = zlib.deflate(&stream, slice == left ? zlib_finish : zlib_no_flush);
-        taken += slice - stream.available_in;
-        given += room - stream.available_out;
-        if (status == zlib_stream_end) {
-            *written = given;
-            result = CSL_ZLIB_DONE;
-            break;
-        }
-        if (status != zlib_ok) {
-            // A full output buffer is reported as "no progress" while there is work left.
-            result = given == capacity ? CSL_ZLIB_NO_SPACE : CSL_ZLIB_FAILED;
-            break;
-        }
-    }
-    zlib.end(&stream);
-    return result;
-}
-
-// Compression step by step
+// Compression
 
 struct csl_deflater {
     struct zlib_stream stream;
@@ -166,6 +121,24 @@ enum csl_encoding csl_deflater_step(csl_deflater *deflater, csl_decoding_bytes *
         if (bytes->input_count == 0 && !is_last) return CSL_ENCODING_NEEDS_INPUT;
         // Only a slice was consumed; without progress the loop wouldn't end.
         if (taken == 0 && given == 0) return CSL_ENCODING_FAILED;
+    }
+}
+
+enum csl_zlib_result csl_zlib_gzip(
+    const uint8_t *input, size_t length, int level, uint8_t *output, size_t capacity, size_t *written) {
+    if (!csl_zlib_is_available()) return CSL_ZLIB_MISSING;
+    csl_deflater *deflater = csl_deflater_new(CSL_INFLATER_GZIP, level);
+    if (!deflater) return CSL_ZLIB_FAILED;
+    csl_decoding_bytes bytes = {.input = input, .input_count = length, .output = output, .output_room = capacity};
+    // zlib rejects a missing output.
+    enum csl_encoding status = capacity == 0 ? CSL_ENCODING_OUTPUT_FULL : csl_deflater_step(deflater, &bytes, true);
+    csl_deflater_free(deflater);
+    switch (status) {
+    case CSL_ENCODING_FINISHED:
+        *written = capacity - bytes.output_room;
+        return CSL_ZLIB_DONE;
+    case CSL_ENCODING_OUTPUT_FULL: return CSL_ZLIB_NO_SPACE;
+    default: return CSL_ZLIB_FAILED;
     }
 }
 

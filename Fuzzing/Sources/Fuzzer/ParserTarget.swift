@@ -7,7 +7,7 @@ enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
     case structuredFields, propertyList, plainText, webLink
     case setCookie, cookieFile
-    case netlink, noVarySearch
+    case netlink, noVarySearch, contentRange
     case certificate, certificateText, hostPattern, pin
     case contentCoding, responseHead, webSocket
     case json, jsonDirect, jsonPieces, jsonValue
@@ -104,6 +104,9 @@ enum ParserTarget: String, CaseIterable {
             let url = "https://example.com/a?" + (parts.count > 1 ? parts[1] : "")
             guard let canonical = ResponseCache.canonical(url, noVarySearch: parts[0]) else { return }
             check(ResponseCache.canonical(canonical, noVarySearch: parts[0]) == canonical, "\(canonical.debugDescription) isn't canonical")
+        case .contentRange:
+            guard let canonical = HTTPFields.canonicalContentRange(text) else { return }
+            check(HTTPFields.canonicalContentRange(canonical) == canonical, "\(text.debugDescription) doesn't come back")
         case .certificate:
             guard let certificate = try? Certificate(der: data) else { return }
             check((try? Certificate(pem: certificate.pem)) == certificate, "a certificate doesn't come back from its PEM")

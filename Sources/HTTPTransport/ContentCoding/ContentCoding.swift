@@ -62,16 +62,25 @@ public enum ContentCoding: Sendable, Hashable, CaseIterable {
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }()
 
+    /// The names of a body's codings, supported or not, in lower case and in the order in which they were applied. `identity` is none.
+    package static func names(in headers: HTTPFields) -> [String] {
+        guard let list = headers[.contentEncoding] else { return [] }
+        return list.split(separator: ",").compactMap { item in
+            let name = item.trimming { $0 == " " || $0 == "\t" }.lowercased()
+            return name.isEmpty || name == "identity" ? nil : name
+        }
+    }
+
+    /// Whether a body has a coding, supported or not.
+    package static func isPresent(in headers: HTTPFields) -> Bool { !names(in: headers).isEmpty }
+
     /// Returns the codings to decode, in the order in which they were applied.
     ///
     /// - Returns: an empty array if there are none, or if one of them can't be decoded. The body is then delivered undecoded.
     /// - Throws: ``TransportError`` with `unreadableResponse` if there are too many.
     package static func ofBody(_ headers: HTTPFields, host: @autoclosure () -> String) throws(TransportError) -> [ContentCoding] {
-        guard let list = headers[.contentEncoding] else { return [] }
         var codings: [ContentCoding] = []
-        for item in list.split(separator: ",") {
-            let name = item.trimming { $0 == " " || $0 == "\t" }
-            guard !name.isEmpty, name.lowercased() != "identity" else { continue }
+        for name in names(in: headers) {
             guard let coding = ContentCoding(name: name), coding.isAvailable else { return [] }
             codings.append(coding)
         }

@@ -63,4 +63,15 @@ public struct Backoff: Sendable, Hashable {
         let floor = floor(afterFailures: failures)
         return floor + (bound - floor) * min(max(fraction, 0), 1)
     }
+
+    /// Returns the longer of a wait of this backoff and one that a server asks for.
+    ///
+    /// To the server's a random part of a second is added, because many clients may have received the same time; without jitter nothing is
+    /// added.
+    ///
+    /// - Parameter random: Makes random numbers between 0 and 1.
+    package func delay(_ own: Duration, asked: Duration?, random: () -> Double) -> Duration {
+        guard let asked, asked >= own else { return own }
+        return jitter == .none ? asked : asked + .seconds(1) * random()
+    }
 }

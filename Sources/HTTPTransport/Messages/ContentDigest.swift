@@ -4,15 +4,17 @@ public import Foundation
 ///
 ///     ContentDigest(.sha256, text: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
 ///
-/// Only the algorithms that RFC 9530 §5 calls active are supported. MD5, SHA-1 and the checksums detect accidents, but no attacks: fields
-/// with them are ignored.
-public struct ContentDigest: Sendable, Hashable, CustomStringConvertible {
+/// Of the fields, only members with the algorithms that RFC 9530 §5 calls active are read. MD5, SHA-1 and the checksums detect accidents,
+/// but no attacks: members with them are ignored.
+public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The algorithms, by their keys in the fields.
-    public enum Algorithm: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    public enum Algorithm: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
         /// SHA-256 (FIPS 180-4): 32 bytes.
         case sha256 = "sha-256"
         /// SHA-512 (FIPS 180-4): 64 bytes.
         case sha512 = "sha-512"
+        /// MD5 (RFC 1321): 16 bytes. It detects transmission errors, not attacks. For files whose service publishes nothing better.
+        case md5
 
         /// The key in the fields.
         public var description: String { rawValue }
@@ -22,8 +24,12 @@ public struct ContentDigest: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .sha256: SHA256.digestLength
             case .sha512: SHA512.digestLength
+            case .md5: MD5.digestLength
             }
         }
+
+        /// Whether RFC 9530 §5 calls the algorithm active.
+        public var isActive: Bool { self != .md5 }
     }
 
     /// The fields that carry digests.
@@ -60,6 +66,12 @@ public struct ContentDigest: Sendable, Hashable, CustomStringConvertible {
         self.init(algorithm, bytes)
     }
 
+    /// The SHA-256 in a text: see ``init(_:text:)``. Any other text is the digest of no body: what compares with it throws an error.
+    public static func sha256(_ text: String) -> ContentDigest { ContentDigest(.sha256, text: text) ?? ContentDigest(.sha256, []) }
+
+    /// Whether the digest has the length of its algorithm.
+    package var isValid: Bool { bytes.count == algorithm.length }
+
     /// Computes the digest of bytes.
     public static func of(_ data: Data, _ algorithm: Algorithm = .sha256) -> ContentDigest {
         var hash = BodyHash([algorithm])
@@ -82,7 +94,7 @@ extension ContentDigest {
             guard let bytes = entry.value.item?.value.bytes else {
                 throw StructuredFields.Fault("a member isn't a byte sequence")
             }
-            if let algorithm = Algorithm(rawValue: entry.key) { digests.append(ContentDigest(algorithm, bytes)) }
+            if let algorithm = Algorithm(rawValue: entry.key), algorithm.isActive { digests.append(ContentDigest(algorithm, bytes)) }
         }
         return digests
     }
@@ -97,26 +109,35 @@ extension ContentDigest {
 package struct BodyHash: Sendable {
     private var sha256: SHA256?
     private var sha512: SHA512?
+    private var md5: MD5?
 
     package init(_ algorithms: some Sequence<ContentDigest.Algorithm>) {
         for algorithm in algorithms {
             switch algorithm {
             case .sha256: sha256 = SHA256()
             case .sha512: sha512 = SHA512()
+            case .md5: md5 = MD5()
             }
         }
     }
 
     /// Adds the next bytes.
     package mutating func update(_ data: Data) {
-        data.withUnsafeBytes { bytes in
-            sha256?.update(bytes)
-            sha512?.update(bytes)
-        }
+        data.withUnsafeBytes { update($0) }
+    }
+
+    /// Adds the next bytes.
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        sha256?.update(bytes)
+        sha512?.update(bytes)
+        md5?.update(bytes)
     }
 
     /// The digests of all bytes so far.
     package func digests() -> [ContentDigest] {
-        [sha256.map { ContentDigest(.sha256, $0.finalize()) }, sha512.map { ContentDigest(.sha512, $0.finalize()) }].compactMap(\.self)
+        [
+            sha256.map { ContentDigest(.sha256, $0.finalize()) }, sha512.map { ContentDigest(.sha512, $0.finalize()) },
+            md5.map { ContentDigest(.md5, $0.finalize()) },
+        ].compactMap(\.self)
     }
 }

@@ -34,6 +34,12 @@ package struct PrivateFile: Sendable {
     package let path: String
     /// The most bytes that are read.
     package let sizeLimit: Int64
+    /// Whether the file may be a symbolic link. It is replaced by a file in any case.
+    package var followsLinks = true
+    /// Whether a file is read that other users can access.
+    package var admitsOthers = false
+    /// Whether missing folders are created.
+    package var createsFolder = true
 
     /// Refers to a file, which needn't exist.
     package init(_ file: URL, sizeLimit: Int64 = 1 << 20) {
@@ -47,7 +53,7 @@ package struct PrivateFile: Sendable {
     /// Returns the file's content; `nil` if the file doesn't exist.
     package func read() throws(Failure) -> Data? {
         // A pipe without a writer would block the call.
-        let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
+        let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW), 0)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw failure("can't be read", errno)
@@ -58,7 +64,7 @@ package struct PrivateFile: Sendable {
         guard status.is_regular, status.size <= sizeLimit else {
             throw Failure(kind: .unfit, reason: "isn't a regular file of at most \(sizeLimit >> 10) KiB: name another file.")
         }
-        guard status.is_private else {
+        guard status.is_private || admitsOthers else {
             throw Failure(
                 kind: .shared, reason: "isn't private: other users may have read or changed it. Restrict it by chmod 600, as its owner.")
         }
@@ -77,20 +83,18 @@ package struct PrivateFile: Sendable {
     ///   - synchronizes: Whether the content must be on the disk before the file gets its name. Without it, the file may be empty after a
     ///     crash of the system, but not of the process.
     package func replace(with data: Data, temporary: String? = nil, synchronizes: Bool = true) throws(Failure) {
-        try createFolder()
+        if createsFolder { try createFolder() }
         if let temporary { unlink(temporary) }
         let temporary = temporary ?? "\(path).\(UUID().uuidString)"
         let descriptor = openFile(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("can't be written", errno) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try file.write(contentsOf: data)
-            // Without it, a file system may rename the file before it writes the content.
-            if synchronizes { try file.synchronize() }
-            try file.close()
-        } catch {
+        var code = Self.write(data, to: descriptor)
+        // Without it, a file system may rename the file before it writes the content.
+        if code == 0, synchronizes, fsync(descriptor) != 0 { code = errno }
+        if close(descriptor) != 0, code == 0 { code = errno }
+        guard code == 0 else {
             unlink(temporary)
-            throw Failure(kind: .system, reason: "can't be written: is the disk full?")
+            throw failure("can't be written", code)
         }
         guard rename(temporary, path) == 0 else {
             let code = errno
@@ -116,10 +120,42 @@ package struct PrivateFile: Sendable {
         }
     }
 
+    /// Writes all bytes at the file's position.
+    ///
+    /// - Returns: The system's error number; 0 if all are written.
+    private static func write(_ data: Data, to descriptor: Int32) -> Int32 {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = writeFile(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return count < 0 ? errno : ENOSPC }
+                rest = rest.dropFirst(count)
+            }
+            return 0
+        }
+    }
+
     private func failure(_ what: String, _ code: Int32) -> Failure {
-        let reason = String(cString: strerror(code)).lowercased()
-        return Failure(kind: .system, reason: "\(what) (\(reason)): check the permissions of the file and its folder.")
+        Failure(kind: .system, reason: "\(what) \(Self.reason(of: code)).")
+    }
+
+    /// The reason for a failed call on a file, in parentheses, and its fix, as the end of a sentence.
+    package static func reason(of code: Int32) -> String {
+        let fix =
+            switch code {
+            case ENOSPC, EDQUOT: "make room on the disk"
+            case EFBIG: "raise the limit of the size of files"
+            case EROFS: "use a folder that can be written"
+            case EMFILE, ENFILE: "close files, or raise the limit of open files"
+            case ENAMETOOLONG: "use a shorter name"
+            case ENOENT: "create the folder"
+            default: "check the permissions of the file and its folder"
+            }
+        return "(\(String(cString: strerror(code)).lowercased())): \(fix)"
     }
 }
 
+// The system's functions, which members of the same name would hide.
 private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
+private func writeFile(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int { write(descriptor, bytes.baseAddress, bytes.count) }

@@ -5,6 +5,9 @@ import WebServiceClient
 ///
 /// Scans a text of limited size for elements, their text and `xml:lang`. A text with a document type declaration, and so with custom
 /// entities, isn't read as an OData error.
+///
+/// `XMLDecoder` isn't used, because it refuses what services send in errors: unescaped ampersands, unknown references and undeclared
+/// prefixes.
 struct XMLErrorReader {
     private struct Element {
         let name: String

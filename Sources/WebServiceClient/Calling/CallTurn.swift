@@ -2,12 +2,9 @@ import Foundation
 
 /// Takes part in one call of a series, such as the request of one page: changes its request, and sees its response.
 ///
-/// It reaches the call as an attribute, so that the call of a declared method, of a stored one and of one without a table are all the same,
-/// with the settings of their endpoint. A closure may make several calls; the first takes the turn.
-protocol CallTurn: EndpointAttribute {
-    /// Returns whether the turn was still free.
-    func take() -> Bool
-
+/// It reaches the call as an attribute, ``OfferedTurn``, so that the call of a declared method, of a stored one and of one without a table
+/// are all the same, with the settings of their endpoint.
+protocol CallTurn: Sendable {
     /// Returns the request to send.
     ///
     /// - Throws: A ``PagingError``, for instance.
@@ -19,13 +16,21 @@ protocol CallTurn: EndpointAttribute {
     func note(_ body: Data, by reader: ResponseReader)
 }
 
-extension EndpointAttributes {
-    /// The turn that a call takes, if there is a free one.
-    func takeTurn() -> (any CallTurn)? {
-        for attribute in all {
-            if let turn = attribute as? any CallTurn, turn.take() { return turn }
+/// A turn for the calls of a closure, which may make several: the first takes it.
+final class OfferedTurn: EndpointAttribute {
+    private let turn: any CallTurn
+    private let isTaken = Locked(false)
+
+    init(_ turn: any CallTurn) {
+        self.turn = turn
+    }
+
+    /// Returns the turn; `nil` if it is taken.
+    func take() -> (any CallTurn)? {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return isTaken ? nil : turn
         }
-        return nil
     }
 }
 

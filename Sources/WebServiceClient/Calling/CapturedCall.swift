@@ -36,9 +36,7 @@ struct CapturedCall: Sendable {
     }
 
     /// The progress of the handle that the call belongs to; `nil` without a handle.
-    var progress: CallProgress? {
-        CallRun.current.flatMap { $0.client == dispatcher.state.client ? $0.progress : nil }
-    }
+    var progress: CallProgress? { dispatcher.run?.progress }
 
     /// Captures the first call that a closure makes with a client.
     ///
@@ -80,9 +78,8 @@ struct CapturedCall: Sendable {
         (bound.isStream, bound.identifier, bound.cacheIdentifier) = (true, nil, nil)
         change(&bound.request)
         let endpoint = dispatcher.endpoint
-        let record = record(bound, success: endpoint.success.union(own))
-        let place = try list(record, bound)
-        let end = ending(record, place)
+        let record = dispatcher.record(of: bound, attributes, success: endpoint.success.union(own), identifier: nil)
+        let end = dispatcher.ending(record, try dispatcher.list(record, bound))
         do {
             let exchange = try await dispatcher.send(bound, record)
             let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
@@ -109,45 +106,13 @@ struct CapturedCall: Sendable {
     /// Waits between two requests. The call is listed during the wait, so that it can be cancelled.
     func pause(_ duration: Duration) async throws {
         guard duration > .zero else { return try dispatcher.checkCancellation() }
-        let record = record(bound, success: .success)
-        let place = try list(record, bound)
-        defer { ending(record, place)() }
+        let record = dispatcher.record(of: bound, attributes, success: .success, identifier: nil)
+        let end = dispatcher.ending(record, try dispatcher.list(record, bound))
+        defer { end() }
         do {
             try await clock.sleep(duration, unless: record.cancellation)
         } catch {
             throw dispatcher.wrap(error, stage: .chain, request: bound.request)
-        }
-    }
-
-    private func record(_ bound: Dispatcher.BoundRequest, success: StatusSet) -> CallRecord {
-        CallRecord(
-            identity: identity, attributes: attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
-            cacheIdentifier: nil, diagnostics: diagnostics, outside: bound.isForeign ? bound.request : nil,
-            hasURLBuilder: dispatcher.endpoint.settings.urlBuilder != nil, success: success, isStream: bound.isStream,
-            bodyLimit: dispatcher.endpoint.bodyLimit)
-    }
-
-    private func list(_ record: CallRecord, _ bound: Dispatcher.BoundRequest) throws -> LiveCalls.Place {
-        do {
-            let place = try dispatcher.state.runtime.calls.begin(record, started: dispatcher.started)
-            if let run = CallRun.current, run.client == dispatcher.state.client { run.attach(record) }
-            return place
-        } catch {
-            throw dispatcher.wrap(error, stage: .chain, request: bound.request)
-        }
-    }
-
-    /// Ends a listed call once.
-    private func ending(_ record: CallRecord, _ place: LiveCalls.Place) -> @Sendable () -> Void {
-        let hasEnded = Locked(false)
-        return { [dispatcher] in
-            let isFirst = hasEnded.withLock { hasEnded in
-                defer { hasEnded = true }
-                return !hasEnded
-            }
-            guard isFirst else { return }
-            _ = record.cancellation.finish()
-            dispatcher.end(record, place)
         }
     }
 }

@@ -64,7 +64,7 @@ struct Dispatcher: Sendable {
     private func received<Value: Decodable>(_ bound: BoundRequest) async throws -> (value: Value, response: TransportResponse) {
         let (record, place) = try begin(bound)
         defer { end(record, place) }
-        let turn = record.attributes.isEmpty ? nil : record.attributes.takeTurn()
+        let turn = record.attributes.isEmpty ? nil : record.attributes[OfferedTurn.self]?.take()
         let sent = try turn.map { try changed(bound, by: $0, record) } ?? bound
         var reader = ResponseReader(endpoint: endpoint, exchange: try await send(sent, record))
         do {
@@ -158,21 +158,39 @@ struct Dispatcher: Sendable {
     @inline(__always)
     func begin(_ bound: BoundRequest) throws -> (CallRecord, LiveCalls.Place?) {
         let attributes = attributes
-        let run = CallRun.current.flatMap { $0.client == state.client ? $0 : nil }
-        let record = CallRecord(
-            identity: endpoint.identity, attributes: attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
-            cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
-            outside: bound.isForeign ? bound.request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil, success: endpoint.success,
-            identifier: attributes.isEmpty ? bound.identifier : try identifier(bound, attributes), isStream: bound.isStream,
-            bodyLimit: endpoint.bodyLimit, progress: run?.progress)
+        let record = record(
+            of: bound, attributes, success: endpoint.success,
+            identifier: attributes.isEmpty ? bound.identifier : try identifier(bound, attributes))
         if let dryRun = DryRun.current, dryRun.catches(state.client) {
             try dryRun.take(CapturedCall(dispatcher: self, bound: bound, attributes: attributes))
             return (record, nil)
         }
+        return (record, try list(record, bound))
+    }
+
+    /// The handle that the call belongs to; `nil` without a handle.
+    @inline(__always)
+    var run: CallRun? { CallRun.current.flatMap { $0.client == state.client ? $0 : nil } }
+
+    /// Creates the record of a bound request.
+    @inline(__always)
+    func record(
+        of bound: BoundRequest, _ attributes: EndpointAttributes, success: StatusSet, identifier: CallIdentifier?
+    ) -> CallRecord {
+        CallRecord(
+            identity: endpoint.identity, attributes: attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
+            cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
+            outside: bound.isForeign ? bound.request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil, success: success,
+            identifier: identifier, isStream: bound.isStream, bodyLimit: endpoint.bodyLimit, progress: run?.progress)
+    }
+
+    /// Lists a call: from here on it can be cancelled.
+    @inline(__always)
+    func list(_ record: CallRecord, _ bound: BoundRequest) throws -> LiveCalls.Place {
         do {
             let place = try state.runtime.calls.begin(record, started: started)
             run?.attach(record)
-            return (record, place)
+            return place
         } catch {
             throw wrap(error, stage: .chain, request: bound.request)
         }
@@ -180,6 +198,20 @@ struct Dispatcher: Sendable {
 
     func end(_ record: CallRecord, _ place: LiveCalls.Place?) {
         if let place { state.runtime.calls.end(place) }
+    }
+
+    /// Returns a function that ends a call with its body, once.
+    func ending(_ record: CallRecord, _ place: LiveCalls.Place?) -> @Sendable () -> Void {
+        let hasEnded = Locked(false)
+        return {
+            let isFirst = hasEnded.withLock { hasEnded in
+                defer { hasEnded = true }
+                return !hasEnded
+            }
+            guard isFirst else { return }
+            _ = record.cancellation.finish()
+            end(record, place)
+        }
     }
 
     /// The identifier of the call's attributes, or else of the endpoint's template.
@@ -336,16 +368,7 @@ extension Dispatcher {
         bound.isStream = true
         let (record, place) = try begin(bound)
         // The call ends with its body, or when the body is released.
-        let hasEnded = Locked(false)
-        let end: @Sendable () -> Void = {
-            let isFirst = hasEnded.withLock { hasEnded in
-                defer { hasEnded = true }
-                return !hasEnded
-            }
-            guard isFirst else { return }
-            _ = record.cancellation.finish()
-            self.end(record, place)
-        }
+        let end = ending(record, place)
         let exchange: Exchange
         do {
             exchange = try await waiting(wait, bound, record).send(bound, record)

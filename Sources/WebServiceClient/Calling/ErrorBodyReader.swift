@@ -23,7 +23,7 @@ final class ErrorBodyReader: Sendable {
 
     func problem(_ status: Int, _ body: Data, contentType: String?) -> ProblemDetails? {
         guard (400...599).contains(status) else { return nil }
-        return problems.problem(in: body, contentType: contentType, decoder.parsers)
+        return problems.problem(in: body, contentType: contentType)
     }
 }
 
@@ -61,7 +61,7 @@ extension ServiceError {
         let type = response.headers[.contentType]
         guard let bodyReader else {
             return (400...599).contains(response.status)
-                ? ProblemReading.standard.problem(in: response.body, contentType: type, .standard) : nil
+                ? ProblemReading.standard.problem(in: response.body, contentType: type) : nil
         }
         return bodyReader.problem(response.status, response.body, contentType: type)
     }

@@ -319,3 +319,27 @@ extension ServiceError {
         return info
     }
 }
+
+/// An error for an argument that can't be encoded as a body.
+public struct BodyEncodingError: DescribedError, Sendable {
+    /// The argument.
+    public let argument: String
+    /// The encoder's own error.
+    public let cause: any Error
+
+    /// Argument and cause.
+    public var description: String { "The body can't be made from \(argument): \(ServiceError.text(of: cause))" }
+}
+
+/// An error for an argument that can't go where the table puts it.
+public struct ArgumentError: DescribedError, Sendable {
+    /// The argument by its label or its position.
+    public let argument: String
+    /// The place it can't go into, such as `the path`.
+    public let place: String
+    /// The fault and its fix. It doesn't include the value, which may be a secret.
+    public let reason: String
+
+    /// Argument, place and reason as a sentence.
+    public var description: String { "The \(argument) can't go into \(place): \(reason)" }
+}

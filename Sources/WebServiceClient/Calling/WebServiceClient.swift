@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 // Programs import one module: requests, responses, transports and trust come with it.
 @_exported public import HTTPTransport
 
@@ -91,6 +91,11 @@ open class WebServiceClient: @unchecked Sendable {
     /// The current settings, without those of the environment that the client follows.
     public var configuration: Configuration {
         mutable.withLock { $0.configuration }
+    }
+
+    /// The current settings, and the environment that the client follows at the same moment.
+    var configurationAndEnvironment: (Configuration, ServiceEnvironment?) {
+        mutable.withLock { ($0.configuration, $0.environment) }
     }
 
     /// Changes settings atomically for later calls. Calls in flight keep theirs.
@@ -330,178 +335,5 @@ extension ServiceClient {
         }
         guard let request = dryRun.request else { throw DryRunError() }
         return request
-    }
-}
-
-extension WebServiceClient {
-    /// Lists every fault in the class's declarations: its table's keys, placeholders, arguments, bodies and headers, and its default
-    /// headers and service root. Empty if there are none.
-    ///
-    /// A one-line test verifies a table:
-    ///
-    ///     #expect(GitHub.verify().isEmpty)
-    public class func verify() -> [TableFault] {
-        let defaults = defaults
-        let table = compiledTable(defaults)
-        return table.faults + ServiceRoot.faults(in: defaults.serviceRoot) + DefaultsCheck.faults(in: defaults)
-            + RetryCheck.faults(table: table, settings: defaults.settings) + SettingsCheck.faults(defaults.settings)
-    }
-
-    /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.
-    public class func verify(for capabilities: TransportCapabilities) -> [TableFault] {
-        let defaults = defaults
-        return verify()
-            + CapabilityCheck.faults(
-                table: compiledTable(defaults), settings: defaults.settings, perMethod: defaults.perMethod.mapValues(\.settings),
-                capabilities: capabilities)
-    }
-
-    /// Lists every fault of this client: its table with its profile, its service root, its trust policy, and the capabilities that its
-    /// transport lacks.
-    ///
-    /// For each configuration, the first call of this method or of an endpoint reports the faults as a warning to
-    /// ``Configuration/diagnostics``. Debug builds also print them to standard error, in case the program swallows the error; release
-    /// builds print nothing.
-    public func verify() -> [TableFault] {
-        state.faults
-    }
-
-    /// Lists the faults that this client would have with a profile and doesn't have without one. It checks the service root and the
-    /// endpoints that profile and class form together, and the origin of the profile's `BaseURL` if the program doesn't list it. Empty if the
-    /// profile can be set.
-    ///
-    /// A bare name of the profile must fit the methods of that name in the class's table. A method that isn't in the table is checked when
-    /// it is called. Missing capabilities of the transport for an endpoint don't count as faults of the profile.
-    public func verify(_ profile: ServiceProfile) -> [TableFault] {
-        let (configuration, environment) = mutable.withLock { ($0.configuration, $0.environment) }
-        let known = Set(ClientState(self, configuration: configuration, environment: environment, profile: nil).faults)
-        let state = ClientState(self, configuration: configuration, environment: environment, profile: profile, ownRoot: profileRoot)
-        return state.faults.filter {
-            // Capabilities count for the settings common to all endpoints only: a replaced endpoint may have had its own.
-            ($0.kind != .missingCapability || $0.key == nil) && !known.contains($0)
-        }
-    }
-
-    /// The class's table as a value that can be stored and compared.
-    public class func describe() -> ClientDescription {
-        ClientDescription(client: String(describing: self), table: endpoints, perMethod: defaults.perMethod)
-    }
-
-    /// The class's table. A root and headers with placeholders use arguments, so they belong to it.
-    private class func compiledTable(_ defaults: EndpointDefaults) -> CompiledTable {
-        let root = ServiceRoot.hasPlaceholders(defaults.serviceRoot) ? defaults.serviceRoot : nil
-        return CompiledTable.of(self, root: root, headers: HeaderTemplates(defaults.headers, defaults), endpoints)
-    }
-}
-
-extension ClientState {
-    /// Reports each fault once to the diagnostics, and in debug builds to standard error because an unnoticed fault costs hours.
-    func tellFaults() {
-        for note in profileNotes { configuration.diagnostics.report(.init(.notice, "The profile of \(clientName): \(note).")) }
-        if configuration.proxyAuthenticationProvider != nil, !configuration.transport.capabilities.contains(.proxyAuthentication) {
-            configuration.diagnostics.report(
-                .init(.warning, "The transport of \(clientName) doesn't deliver a proxy's 407, so proxyAuthenticationProvider is unused."))
-        }
-        if let trust = configuration.trust, !trust.isStandard, root?.origin.scheme == "http" {
-            configuration.diagnostics.report(
-                .init(.warning, "The service root of \(clientName) is http, so its trust policy has no effect: use https."))
-        }
-        if sharesProvider {
-            configuration.diagnostics.report(
-                .init(
-                    .warning,
-                    "The current environment of \(clientName) uses the client's own authentication provider, so each environment without a "
-                        + "provider gets its credentials: set the provider of each environment in ServiceEnvironment.configure."))
-        }
-        if let note = DefaultTransport.note(to: clientName, over: configuration.transport) { configuration.diagnostics.report(note) }
-        guard !faults.isEmpty else { return }
-        let text = TableFaults(client: clientName, faults: faults).description
-        configuration.diagnostics.report(.init(.warning, text))
-        #if DEBUG
-        StandardError.write(text + "\n")
-        #endif
-    }
-}
-
-extension WebServiceClient {
-    /// Makes calls without a table: `client.http.get("/users/%%0%%", id)`. The separate namespace lets endpoint methods have names such as
-    /// `get` or `delete`.
-    public var http: HTTPCalls { HTTPCalls(client: self) }
-
-    /// The origin of the service root; `nil` if the root is missing or its host is an argument.
-    package var serviceOrigin: Origin? { state.root?.origin }
-}
-
-/// Makes calls without a table: ``WebServiceClient/WebServiceClient/http``.
-///
-///     let user: User = try await client.http.get("/users/%%0%%", id).value()
-///     try await client.http.delete("/users/%%0%%", id).send()
-///
-/// Each function creates a ``ServiceCall`` and sends nothing. ``ServiceCall/send()``, ``ServiceCall/value(_:)``,
-/// ``ServiceCall/response(_:)`` and ``ServiceCall/stream()`` send it. The compiler warns about an unused call.
-public struct HTTPCalls: Sendable {
-    let client: WebServiceClient
-
-    /// Creates a call with any method to a route below the service root. `%%N%%` in the route is replaced by the argument at that position.
-    public func request(_ method: ServiceRequest.Method, _ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
-        ServiceCall(client: client, descriptor: .endpoint(method, route), arguments: arguments)
-    }
-
-    /// Creates a GET call: `client.http.get("/users/%%0%%", id).value(User.self)`.
-    public func get(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
-        ServiceCall(client: client, descriptor: .get(route), arguments: arguments)
-    }
-
-    /// Creates a HEAD call.
-    public func head(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
-        ServiceCall(client: client, descriptor: .head(route), arguments: arguments)
-    }
-
-    /// Creates a POST call.
-    public func post(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
-        ServiceCall(client: client, descriptor: .post(route), arguments: arguments)
-    }
-
-    /// Creates a PUT call.
-    public func put(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
-        ServiceCall(client: client, descriptor: .put(route), arguments: arguments)
-    }
-
-    /// Creates a PATCH call.
-    public func patch(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
-        ServiceCall(client: client, descriptor: .patch(route), arguments: arguments)
-    }
-
-    /// Creates a DELETE call.
-    public func delete(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
-        ServiceCall(client: client, descriptor: .delete(route), arguments: arguments)
-    }
-
-    /// Creates a call to a percent-encoded path below the service root, with its query if it has one. The target is sent unchanged. Modules
-    /// that print their own URLs use it.
-    package func request(_ method: ServiceRequest.Method = .get, encoded target: String) -> ServiceCall {
-        var call = ServiceCall(client: client, descriptor: .endpoint(method, ""))
-        call.target = .encoded(target)
-        call.key = "\(method) encoded"
-        return call
-    }
-
-    /// Creates a call to a URL from one of the service's responses, such as a next page or a location. If it has the service root's origin,
-    /// the call carries the client's headers and credentials. Another origin is an error, because a response must not decide where
-    /// credentials go.
-    public func request(_ method: ServiceRequest.Method = .get, link: URL) -> ServiceCall {
-        var call = ServiceCall(client: client, descriptor: .endpoint(method, ""))
-        call.target = .link(link)
-        call.key = "\(method) link"
-        return call
-    }
-
-    /// Creates a call to an absolute URL outside the service. It carries no credentials and no headers of client or class, but runs through
-    /// the same chain.
-    public func request(_ method: ServiceRequest.Method = .get, outside url: URL) -> ServiceCall {
-        var call = ServiceCall(client: client, descriptor: .endpoint(method, ""))
-        call.target = .outside(url)
-        call.key = "\(method) outside"
-        return call
     }
 }

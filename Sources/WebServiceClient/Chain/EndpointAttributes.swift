@@ -17,10 +17,13 @@ public struct EndpointAttributes: Sendable {
     /// The attribute of a type; `nil` if it isn't set.
     public subscript<Attribute: EndpointAttribute>(type: Attribute.Type) -> Attribute? {
         get {
-            for value in values {
+            // A cast takes much longer than a comparison of types, and most calls have other attributes.
+            for value in values where Swift.type(of: value) == type {
                 if let value = value as? Attribute { return value }
             }
-            return nil
+            // Only a class can have values of another type: those of its subclasses.
+            guard type is AnyClass else { return nil }
+            return values.lazy.compactMap { $0 as? Attribute }.first
         }
         set {
             values.removeAll { $0 is Attribute }

@@ -18,18 +18,11 @@ struct SessionItems: Sendable {
     /// Returns the request with the query items whose names its URL doesn't have.
     func addingQuery(to request: ServiceRequest) -> ServiceRequest {
         guard !query.isEmpty else { return request }
-        let url = request.url.absoluteString
-        let text = url.prefix { $0 != "#" }
-        let old = text.firstIndex(of: "?").map { text[text.index(after: $0)...] } ?? ""
-        var names: Set<String> = []
-        for pair in old.split(separator: "&") {
-            let name = String(pair.prefix { $0 != "=" }).replacing("+", with: " ")
-            names.insert(URLEncoding.decode(name) ?? name)
-        }
-        let pairs = query.filter { !names.contains($0.name) }.map(\.pair).joined(separator: "&")
-        guard !pairs.isEmpty, let joined = URLText.joinedQueries(String(old), pairs),
-            let extended = URL(string: text.prefix { $0 != "?" } + "?" + joined)
-        else { return request }
+        let old = URLQueryItems(of: request.url)
+        var items = old
+        // Two items of the session may have the same name.
+        for (name, pair) in query where !old.contains(name) { items.append(pair) }
+        guard items.text != old.text, let extended = items.replacingQuery(of: request.url) else { return request }
         var request = request
         request.url = extended
         if !secretTexts.isEmpty { request.secrets = RequestSecrets.adding(secretTexts, to: request.secrets) }

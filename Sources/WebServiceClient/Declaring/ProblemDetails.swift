@@ -9,8 +9,9 @@ public import Foundation
 ///         }
 ///     }
 ///
-/// A client reads them from every body of a failure with the media type `application/problem+json`; see ``ProblemReading``. A member of the
-/// wrong type is ignored (§3.1).
+/// A client reads them from every body of a failure with the media type `application/problem+json` or `application/problem+xml` (appendix
+/// B); see ``ProblemReading``. A member of the wrong type is ignored (§3.1). In XML, extension members are child elements, and the elements
+/// of a list are named `i`.
 public struct ProblemDetails: Sendable {
     /// The type of the problem, a URI reference that identifies it and isn't followed. Default `about:blank` (§3.1.1).
     public let type: String
@@ -50,6 +51,21 @@ public struct ProblemDetails: Sendable {
         try self.init(json, contentType: nil, JSONSerializer())
     }
 
+    /// Reads problem details in XML: an element `problem` in the namespace `urn:ietf:rfc:7807`, or in none.
+    ///
+    /// - Throws: The decoder's error if the bytes aren't such a text.
+    public init(xml: Data) throws {
+        try self.init(xml, contentType: nil, Self.xml)
+    }
+
+    /// The format of appendix B. The names are those of the RFC, whatever the client's own rules.
+    fileprivate static let xml: XMLSerializer = {
+        var rules = XMLRules()
+        rules.rootName = "problem"
+        rules.namespaces[""] = "urn:ietf:rfc:7807"
+        return XMLSerializer(rules, contentType: "application/problem+xml")
+    }()
+
     init(_ body: Data, contentType: String?, _ serializer: any SerializationDelegate) throws {
         let members = try serializer.decode(Members.self, from: body, at: [], contentType: contentType)
         type = members.type ?? "about:blank"
@@ -65,7 +81,9 @@ public struct ProblemDetails: Sendable {
     ///   - name: The member's wire name.
     ///   - type: The type of its value, which may be a structure.
     public func member<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) -> Value? {
-        try? serializer.decode(Value.self, from: body, at: [name], contentType: contentType)
+        // In XML, a list is an element around its elements.
+        let isXMLList = serializer is XMLSerializer && type is any ExpressibleByArrayLiteral.Type
+        return try? serializer.decode(Value.self, from: body, at: isXMLList ? [name, "i"] : [name], contentType: contentType)
     }
 
     /// The title and the detail as one text; `nil` without both.
@@ -96,8 +114,7 @@ extension ProblemDetails: CustomStringConvertible, CustomDebugStringConvertible,
 ///     "pay(order:)": .post("/orders/%%0%%/pay").attribute(ProblemReading.anyJSON)
 ///     EndpointDefaults().attribute(ProblemReading.off)
 public enum ProblemReading: String, EndpointAttribute, Hashable, Codable, CaseIterable {
-    /// Those with the media type `application/problem+json`, and `application/problem+xml` if the client has a parser for
-    /// `application/xml`. The default.
+    /// Those with the media type `application/problem+json` or `application/problem+xml`. The default.
     case standard
     /// Also other JSON bodies with a text `title` or `detail`, for services that send them as `application/json`.
     case anyJSON
@@ -105,15 +122,14 @@ public enum ProblemReading: String, EndpointAttribute, Hashable, Codable, CaseIt
     case off
 
     /// Returns the problem details in a failure's body; `nil` if there are none.
-    func problem(in body: Data, contentType: String?, _ parsers: SerializationRegistry) -> ProblemDetails? {
+    func problem(in body: Data, contentType: String?) -> ProblemDetails? {
         guard self != .off, !body.isEmpty, let type = contentType.flatMap({ MediaType($0) }) else { return nil }
         switch type.essence {
         case "application/problem+json":
             // The names are those of the RFC, whatever the client's own key strategy.
             return try? ProblemDetails(body, contentType: contentType, JSONSerializer())
         case "application/problem+xml":
-            guard let xml = MediaType("application/xml").flatMap({ parsers.delegate(for: $0) }) else { return nil }
-            return try? ProblemDetails(body, contentType: contentType, xml)
+            return try? ProblemDetails(body, contentType: contentType, ProblemDetails.xml)
         default:
             guard self == .anyJSON, type.subtype == "json" || type.suffix == "json",
                 let problem = try? ProblemDetails(body, contentType: contentType, JSONSerializer()), problem.message != nil

@@ -84,9 +84,9 @@ struct ServiceProfileReader {
     private(set) var notes: [String] = []
 
     init(_ data: Data) {
-        let value: ServiceProfileValue
+        let value: SettingsFileValue
         do {
-            value = try ServiceProfileValue(data)
+            value = try SettingsFileValue(data)
         } catch {
             faults.append("the data is neither a property list nor JSON: \(Self.reason(of: error))")
             return
@@ -121,7 +121,7 @@ struct ServiceProfileReader {
         return cause.userInfo[NSDebugDescriptionErrorKey] as? String ?? cause.localizedDescription
     }
 
-    private mutating func readBaseURL(_ value: ServiceProfileValue?) {
+    private mutating func readBaseURL(_ value: SettingsFileValue?) {
         guard let value else { return }
         guard let text = value.text else {
             faults.append("\"BaseURL\" isn't a string")
@@ -131,7 +131,7 @@ struct ServiceProfileReader {
         baseURL = text
     }
 
-    private mutating func readResource(_ item: ServiceProfileValue, _ position: Int, _ seen: inout [String: Int]) {
+    private mutating func readResource(_ item: SettingsFileValue, _ position: Int, _ seen: inout [String: Int]) {
         guard case .record(let resource) = item else {
             faults.append("resource \(position) isn't a dictionary")
             return
@@ -159,7 +159,7 @@ struct ServiceProfileReader {
         entries.append(EndpointTable.Entry(key: name, descriptor: descriptor, isBareName: !name.contains("(")))
     }
 
-    private mutating func text(_ key: String, of resource: [String: ServiceProfileValue], _ place: String) -> String? {
+    private mutating func text(_ key: String, of resource: [String: SettingsFileValue], _ place: String) -> String? {
         guard let value = resource[key] else {
             faults.append("\(place): \"\(key)\" is missing")
             return nil
@@ -204,62 +204,5 @@ struct ServiceProfileReader {
             labels.append(positions.contains(labels.count) ? "_" : names.popFirst() ?? "_")
         }
         return labels
-    }
-}
-
-/// The values in a profile's data that the reader uses.
-///
-/// Foundation's decoder reads property lists, since its `PropertyListSerialization` crashes the process on some binary lists that contain
-/// a set. The library's parser reads JSON, since it reports the line.
-enum ServiceProfileValue: Decodable {
-    case text(String)
-    case flag(Bool)
-    case list([ServiceProfileValue])
-    case record([String: ServiceProfileValue])
-    /// Any other value, which profiles don't use.
-    case other
-
-    /// Parses JSON or a property list.
-    ///
-    /// - Throws: The reason why the data is neither, with the place if the parser reports it.
-    init(_ data: Data) throws {
-        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        if first == UInt8(ascii: "<") || data.starts(with: Array("bplist".utf8)) {
-            self = try Self.list(data)
-            return
-        }
-        do {
-            self = try JSONReader().decode(Self.self, from: data)
-        } catch {
-            // A property list in another charset, or in the oldest format.
-            guard let list = try? Self.list(data) else { throw error }
-            self = list
-        }
-    }
-
-    private static func list(_ data: Data) throws -> Self {
-        try PropertyListBounds.check(data)
-        return try PropertyListDecoder().decode(Self.self, from: data)
-    }
-
-    init(from decoder: any Decoder) throws {
-        if let fields = try? decoder.container(keyedBy: WireKey.self) {
-            var record: [String: ServiceProfileValue] = [:]
-            for key in fields.allKeys { record[key.stringValue] = try fields.decode(Self.self, forKey: key) }
-            self = .record(record)
-        } else if var elements = try? decoder.unkeyedContainer() {
-            var list: [ServiceProfileValue] = []
-            while !elements.isAtEnd { list.append(try elements.decode(Self.self)) }
-            self = .list(list)
-        } else {
-            let container = try decoder.singleValueContainer()
-            self =
-                (try? container.decode(String.self)).map { .text($0) } ?? (try? container.decode(Bool.self)).map { .flag($0) } ?? .other
-        }
-    }
-
-    /// The text; `nil` if the value isn't a text.
-    var text: String? {
-        if case .text(let text) = self { text } else { nil }
     }
 }

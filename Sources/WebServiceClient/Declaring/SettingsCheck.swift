@@ -78,6 +78,9 @@ enum BodyCheck {
         if let wanted = attributes[DigestVerification.self]?.wanted, Set(wanted).count < wanted.count {
             faults.append(("an algorithm of the wanted digests is listed twice", "list it once"))
         }
+        if let weak = attributes[DigestVerification.self]?.wanted.first(where: { !$0.isActive }) {
+            faults.append(("digests by \(weak) are wanted, which aren't verified", "ask for sha-256 or sha-512"))
+        }
         if mayHaveBody == false {
             let idle: [(String, Bool)] = [
                 (".compressed(…)", attributes[BodyCompression.self]?.coding != nil),
@@ -90,5 +93,72 @@ enum BodyCheck {
         }
         let place = key == nil ? ", in the settings\(TableFault.owner(key))" : ""
         return faults.map { TableFault(kind: .badPolicy, key: key, problem: $0.problem + place, fix: $0.fix) }
+    }
+}
+
+/// Finds endpoints that require capabilities that a transport lacks. It fails closed: such a client makes no calls.
+enum CapabilityCheck {
+    ///
+    /// - Parameter perMethod: The class's own settings by method.
+    static func faults(
+        table: CompiledTable, settings: EndpointSettings, perMethod: [ServiceRequest.Method: EndpointSettings] = [:],
+        capabilities: TransportCapabilities
+    ) -> [TableFault] {
+        let own = table.settings
+        var common = settings
+        // A setting that every endpoint replaces has no effect.
+        if !own.isEmpty, own.allSatisfy({ $0.settings.timeouts != nil || perMethod[$0.method]?.timeouts != nil }) { common.timeouts = nil }
+        let ofMethods = perMethod.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { method, settings in
+            faults(settings, key: nil, capabilities: capabilities).map {
+                TableFault(kind: $0.kind, key: nil, problem: "in the defaults of \(method) " + $0.problem, fix: $0.fix)
+            }
+        }
+        return faults(common, key: nil, capabilities: capabilities) + ofMethods
+            + own.flatMap { key, _, settings in faults(settings, key: key, capabilities: capabilities) }
+    }
+
+    /// Returns the faults of one endpoint's settings, or of the common settings.
+    static func faults(_ settings: EndpointSettings, key: String?, capabilities: TransportCapabilities) -> [TableFault] {
+        let owner = TableFault.owner(key)
+        let expecting =
+            settings.attributes.isEmpty || settings.attributes[ContinueExpectation.self]?.above == nil
+            ? [] : TransportCapabilities.expectations
+        let sockets: TransportCapabilities = settings.attributes[WebSocketSettings.self] == nil ? [] : .webSockets
+        let (trusted, timed) = (settings.trust?.requiredCapabilities ?? [], settings.timeouts?.requiredCapabilities ?? [])
+        return [
+            fault(
+                key, missing: settings.capabilities.subtracting(capabilities), "the transport lacks required capabilities",
+                fix: "use another transport, or remove .requiring(…) or .allowingBody()"),
+            fault(
+                key, missing: expecting.subtracting(capabilities),
+                "Expect: 100-continue\(owner) needs a capability that the transport lacks",
+                fix: "use a transport that has it, such as CurlTransport, or remove .expectingContinue(…)"),
+            fault(
+                key, missing: trusted.subtracting(capabilities), "the trust policy\(owner) needs capabilities that the transport lacks",
+                fix: "use a transport that has them, such as CurlTransport with a recent libcurl, or change the policy"),
+            fault(
+                key, missing: timed.subtracting(capabilities), "timeouts.connect\(owner) needs capabilities that the transport lacks",
+                fix: "use a transport that has them, such as CurlTransport with libcurl 7.80 or later, or omit it: firstByte "
+                    + "bounds connecting as well"),
+            fault(
+                key, missing: sockets.subtracting(capabilities), "the WebSocket\(owner) needs capabilities that the transport lacks",
+                fix: "use a transport that has them, such as CurlTransport, or remove .webSocket(…)"),
+        ].compactMap { $0 }
+    }
+
+    private static func fault(_ key: String?, missing: TransportCapabilities, _ problem: String, fix: String) -> TableFault? {
+        guard !missing.isEmpty else { return nil }
+        return TableFault(
+            kind: .missingCapability, key: key, problem: "\(problem): \(missing.descriptions.joined(separator: ", "))", fix: fix)
+    }
+}
+
+/// Finds invalid trust policies. It fails closed: such a client makes no calls.
+enum TrustCheck {
+    /// Returns the faults of the trust policy in these settings.
+    static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
+        (settings.trust?.faults ?? []).map { fault in
+            TableFault(kind: .badTrust, key: key, problem: "the trust policy\(TableFault.owner(key)) is invalid", fix: fault)
+        }
     }
 }

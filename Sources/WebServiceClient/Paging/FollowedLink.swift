@@ -1,18 +1,8 @@
 public import Foundation
 
 /// Sends one call to a link.
-private final class FollowedLink: CallTurn {
-    private let url: URL
-    private let isTaken = Locked(false)
-
-    init(_ url: URL) { self.url = url }
-
-    func take() -> Bool {
-        isTaken.withLock { isTaken in
-            defer { isTaken = true }
-            return !isTaken
-        }
-    }
+private struct FollowedLink: CallTurn {
+    let url: URL
 
     func changed(
         _ bound: Dispatcher.BoundRequest, _ attributes: EndpointAttributes, allowedOrigins: Set<Origin>
@@ -44,6 +34,7 @@ extension ServiceClient {
     public func request<Result>(
         link: URL, isolation: isolated (any Actor)? = #isolation, _ body: (Self) async throws -> Result
     ) async rethrows -> Result {
-        try await CallAttributes.$current.withValue(CallAttributes(client: self, [FollowedLink(link)])) { try await body(self) }
+        let attributes = CallAttributes(client: self, [OfferedTurn(FollowedLink(url: link))])
+        return try await CallAttributes.$current.withValue(attributes) { try await body(self) }
     }
 }

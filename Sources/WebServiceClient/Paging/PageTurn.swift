@@ -17,13 +17,13 @@ final class PageTurn: CallTurn {
         var status: Int
         var headers: HTTPFields
         var url: URL
+        var source: ResponseSource
         var style: PagingStyle
         /// Makes the error of a page that isn't fetched because of this one.
         let refused: @Sendable (PagingError) -> ServiceError
     }
 
     private struct State {
-        var isTaken = false
         var style: PagingStyle?
         /// The page's offset or number, for styles that count.
         var position = 0
@@ -49,13 +49,6 @@ final class PageTurn: CallTurn {
     /// The outcome; `nil` if no call took the turn and succeeded.
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    func take() -> Bool {
-        state.withLock { state in
-            defer { state.isTaken = true }
-            return !state.isTaken
-        }
-    }
-
     /// A hash of all bytes. `Data`'s own covers only its first 80 bytes, which pages of the same envelope share.
     private static func hash(of body: Data) -> Int {
         var hasher = Hasher()
@@ -76,7 +69,7 @@ final class PageTurn: CallTurn {
         var position = 0
         var size = style.size?.count
         if let own = style.size {
-            if let given = PageQuery.value(own.query, in: bound.request.url) {
+            if let given = URLQueryItems(of: bound.request.url).value(of: own.query) {
                 // The call's own arguments take precedence.
                 size = Int(given)
             } else {
@@ -112,14 +105,16 @@ final class PageTurn: CallTurn {
     }
 
     private static func set(_ name: String, _ value: String, in bound: inout Dispatcher.BoundRequest) throws {
-        guard let url = PageQuery.setting(name, to: value, in: bound.request.url) else {
+        var items = URLQueryItems(of: bound.request.url)
+        items.set(name, to: value)
+        guard let url = items.replacingQuery(of: bound.request.url) else {
             throw PagingError.malformedLink(bound.request.url.absoluteString)
         }
         bound.request.url = url
     }
 
     private static func position(_ query: String, in bound: Dispatcher.BoundRequest) -> Int? {
-        PageQuery.value(query, in: bound.request.url).flatMap { Int($0) }
+        URLQueryItems(of: bound.request.url).value(of: query).flatMap { Int($0) }
     }
 
     private static func foreign(_ origin: Origin, _ service: Origin?) -> PagingError {
@@ -133,7 +128,8 @@ final class PageTurn: CallTurn {
         guard let style, let request else { return }
         let response = reader.exchange.response
         var outcome = Outcome(
-            requested: request.url, status: response.status, headers: response.headers, url: response.url, style: style,
+            requested: request.url, status: response.status, headers: response.headers, url: response.url,
+            source: response.source, style: style,
             refused: { reader.unpaged($0) })
         let payload = PagePayload(body: body, reader: reader, style: style, size: size)
         do throws(PagingError) {

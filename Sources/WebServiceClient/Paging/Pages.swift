@@ -15,6 +15,8 @@ public struct Page<Value> {
     public let headers: HTTPFields
     /// The URL of the page, after redirects.
     public let url: URL
+    /// Where the page came from: the network, or a cache.
+    public let source: ResponseSource
 }
 
 extension Page: Sendable where Value: Sendable {}
@@ -103,7 +105,7 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
     fileprivate func fetch(_ reference: PageReference?) async throws -> Fetched {
         let turn = PageTurn(reference, countsItems: limits?.items != nil)
         let value = try await CallAttributes.$current.withValue(attributes ?? CallAttributes.current) {
-            try await CallAttributes.$current.withValue(CallAttributes(client: client, [turn])) { try await call() }
+            try await CallAttributes.$current.withValue(CallAttributes(client: client, [OfferedTurn(turn)])) { try await call() }
         }
         guard let outcome = turn.outcome else {
             throw ServiceError(
@@ -138,7 +140,7 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
             }
             return Page(
                 value: value, number: walk.count, next: walk.peek?.reference, status: outcome.status, headers: outcome.headers,
-                url: outcome.url)
+                url: outcome.url, source: outcome.source)
         }
     }
 }

@@ -45,7 +45,7 @@ struct ContentRangeUpload: UploadDialect {
 
     func send(_ piece: Range<Int64>, _ request: inout ServiceRequest, _ source: UploadSource) throws {
         request.method = .put
-        request.headers["Content-Range"] = ContentRange.text(piece, of: source.length)
+        request.headers["Content-Range"] = Self.field(piece, of: source.length)
         request.body = try source.body(piece, contentType: nil)
     }
 
@@ -55,7 +55,7 @@ struct ContentRangeUpload: UploadDialect {
         // The server already has the bytes, or is at another position.
         case 416: return .unknown
         case 308 where isGoogle:
-            guard let position = ContentRange.received(response.headers[.range]), position <= source.length else {
+            guard let position = Self.received(response.headers[.range]), position <= source.length else {
                 throw invalid("a Range that isn't one of the upload")
             }
             return position == source.length ? .unknown : .at(position)
@@ -66,6 +66,22 @@ struct ContentRangeUpload: UploadDialect {
             return .finished
         default: throw invalid("the status \(response.status)")
         }
+    }
+
+    /// The `Content-Range` of a piece.
+    static func field(_ piece: Range<Int64>, of total: Int64) -> String {
+        ContentRange(piece.isEmpty ? nil : ClosedRange(piece), of: total).text
+    }
+
+    /// The number of bytes that the server of an upload session has, from the `Range` of its 308 response: `bytes=0-42` means 43. Returns 0
+    /// without the field, and `nil` for another form.
+    static func received(_ field: String?) -> Int64? {
+        guard let field else { return 0 }
+        let text = field.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+        guard text.lowercased().hasPrefix("bytes="), let range = ContentRange.range(text.dropFirst(6)), range.lowerBound == 0 else {
+            return nil
+        }
+        return range.upperBound + 1
     }
 
     /// The position in `nextExpectedRanges`.

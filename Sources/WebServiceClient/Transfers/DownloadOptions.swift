@@ -10,15 +10,15 @@ public struct DownloadOptions: Sendable {
     /// Several requests are used only if the server has sent a range and a strong validator, and if the file is large enough: no range is
     /// shorter than 1 MiB.
     public var segments: Int
-    /// The checksum that the file must have. The server's `Repr-Digest` with SHA-256 (RFC 9530) and `Content-MD5` (RFC 1864) are verified
-    /// in any case.
-    public var checksum: DownloadChecksum?
+    /// The digest that the file must have, such as `.sha256("e3b0c442…")`. The server's `Repr-Digest` (RFC 9530) and `Content-MD5` (RFC
+    /// 1864) are verified in any case.
+    public var checksum: ContentDigest?
     /// Whether and when an interrupted download continues; `nil`, the default, for the policy of the call. The number of attempts and the
     /// total time count from the last progress.
     public var retry: RetryPolicy?
 
     /// Creates options.
-    public init(replacing: Bool = false, segments: Int = 1, checksum: DownloadChecksum? = nil, retry: RetryPolicy? = nil) {
+    public init(replacing: Bool = false, segments: Int = 1, checksum: ContentDigest? = nil, retry: RetryPolicy? = nil) {
         self.replacing = replacing
         self.segments = segments
         self.checksum = checksum
@@ -33,8 +33,8 @@ public struct DownloadOptions: Sendable {
         if let checksum, !checksum.isValid {
             throw TransferError(
                 .unusable,
-                "DownloadOptions.checksum isn't a checksum of \(checksum.algorithm.rawValue): it needs \(2 * checksum.algorithm.length) "
-                    + "hexadecimal digits.")
+                "DownloadOptions.checksum isn't a digest by \(checksum.algorithm): it needs \(2 * checksum.algorithm.length) hexadecimal "
+                    + "digits.")
         }
         if let problem = retry?.problems.first {
             throw TransferError(.unusable, "DownloadOptions.retry: \(problem.problem); \(problem.fix).")

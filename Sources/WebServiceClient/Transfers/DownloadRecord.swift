@@ -35,7 +35,7 @@ struct DownloadRecord: Hashable, Sendable, Codable {
     /// The length of the whole file; `nil` if it is unknown.
     var length: Int64?
     /// The checksums that the server sent.
-    var checksums: [DownloadChecksum] = []
+    var checksums: [ContentDigest] = []
     /// The pieces in order. They are adjacent, and cover the file from its beginning.
     var pieces: [Piece]
     /// Identifies the boot of the operating system under which `done` is valid.
@@ -59,12 +59,22 @@ struct DownloadRecord: Hashable, Sendable, Codable {
         self = record
     }
 
-    init(url: String, validator: EntityValidator?, length: Int64?, checksums: [DownloadChecksum] = []) {
+    init(url: String, validator: EntityValidator?, length: Int64?, checksums: [ContentDigest] = []) {
         self.url = url
         self.validator = validator
         self.length = length
         self.checksums = checksums
         pieces = [Piece(start: 0, end: length)]
+    }
+
+    /// The digests of the whole file in a response: `Repr-Digest` (RFC 9530 §3), and `Content-MD5` (RFC 1864) unless the response is a
+    /// part. Unknown algorithms are ignored, as the RFC requires.
+    static func checksums(in headers: HTTPFields, isWhole: Bool) -> [ContentDigest] {
+        var digests = (try? ContentDigest.digests(in: headers[values: .reprDigest])) ?? []
+        if isWhole, let text = headers["Content-MD5"], let bytes = Data(base64Encoded: text.trimmingCharacters(in: .whitespaces)) {
+            digests.append(ContentDigest(.md5, bytes))
+        }
+        return digests.filter(\.isValid)
     }
 
     /// The record as JSON.

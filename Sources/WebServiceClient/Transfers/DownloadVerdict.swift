@@ -40,12 +40,12 @@ enum DownloadVerdict: Hashable, Sendable {
     ///
     /// - Parameter record: The record of the file; `nil` before the first response.
     init(status: Int, headers: HTTPFields, to question: Question, of record: DownloadRecord?) {
-        let isCoded = Self.isCoded(headers)
+        let isCoded = ContentCoding.isPresent(in: headers)
         switch status {
         case 206:
             self = Self.ofPart(headers, isCoded: isCoded, to: question, of: record)
         case 416:
-            guard question.isRange, let range = ContentRange(headers["Content-Range"]), range.bytes == nil, let record,
+            guard question.isRange, let range = ContentRange(headers[.contentRange]), range.bytes == nil, let record,
                 let total = range.total, total == question.position, record.length ?? total == total,
                 record.validator?.fits(headers) == true
             else {
@@ -66,10 +66,10 @@ enum DownloadVerdict: Hashable, Sendable {
 
         guard question.isRange else { return refused("the server sent a part of the file, although the whole was requested") }
         guard !isCoded else { return .startOver(coded) }
-        if headers[.contentType]?.lowercased().hasPrefix("multipart/byteranges") == true {
+        if headers.isMultipartByteRanges {
             return refused("the server sent several ranges as multipart/byteranges")
         }
-        guard let range = ContentRange(headers["Content-Range"]), let bytes = range.bytes else {
+        guard let range = ContentRange(headers[.contentRange]), let bytes = range.bytes else {
             return refused("the server's Content-Range is missing or invalid")
         }
         if let length = record?.length, let total = range.total, total != length {
@@ -86,13 +86,4 @@ enum DownloadVerdict: Hashable, Sendable {
     }
 
     private static let coded = StartOver(reason: "the server compresses the file", hasBadRanges: true, isCoded: true)
-
-    /// Whether a response has a content coding other than the known ones.
-    static func isCoded(_ headers: HTTPFields, beyond known: Set<String> = []) -> Bool {
-        guard let codings = headers[.contentEncoding] else { return false }
-        return codings.split(separator: ",").contains { coding in
-            let name = coding.trimmingCharacters(in: .whitespaces).lowercased()
-            return !name.isEmpty && name != "identity" && !known.contains(name)
-        }
-    }
 }

@@ -130,13 +130,9 @@ final class PartialFile: Sendable {
 
     /// The bytes of a small regular file that only this user can access; `nil` if there is none.
     static func content(of path: String) -> Data? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = csl_file_status()
-        guard csl_status_of_file(descriptor, &status) == 0, status.is_regular, status.is_private, status.size <= DownloadRecord.sizeLimit
-        else { return nil }
-        return try? file.readToEnd() ?? Data()
+        var file = PrivateFile(URL(filePath: path), sizeLimit: DownloadRecord.sizeLimit)
+        file.followsLinks = false
+        return try? file.read()
     }
 
     // MARK: The record
@@ -232,9 +228,26 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Computes the file's checksum.
-    func checksum(_ algorithm: DownloadChecksum.Algorithm, check: () throws -> Void) throws -> DownloadChecksum {
-        try DownloadChecksum.of(descriptor, algorithm, check: check)
+    /// Computes the file's digests in one pass. A large file takes seconds, so the thread of the task pool is released after each megabyte.
+    func digests(_ algorithms: Set<ContentDigest.Algorithm>) async throws -> [ContentDigest] {
+        var hash = BodyHash(algorithms)
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var position: Int64 = 0
+        while !algorithms.isEmpty {
+            try Task.checkCancellation()
+            let count = read(into: &buffer, at: position)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw fault("can't be read for its checksum", errno) }
+            guard count > 0 else { break }
+            buffer.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            position += Int64(count)
+            await Task.yield()
+        }
+        return hash.digests()
+    }
+
+    private func read(into buffer: inout [UInt8], at position: Int64) -> Int {
+        buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(position)) }
     }
 
     // MARK: The end
@@ -293,16 +306,8 @@ final class PartialFile: Sendable {
     }
 
     private static func storage(_ problem: String, _ code: Int32) -> TransferError {
-        let reason = String(cString: strerror(code)).lowercased()
-        let fix =
-            switch code {
-            case ENOSPC, EDQUOT: "make room on the disk, then start the transfer again: it continues"
-            case EMFILE, ENFILE: "close files, or raise the limit of open files"
-            case ENAMETOOLONG: "use a shorter name"
-            case ENOENT: "create the folder"
-            default: "check the permissions of the file and its folder"
-            }
-        return TransferError(.storage, "\(problem) (\(reason)): \(fix).")
+        let rest = code == ENOSPC || code == EDQUOT ? ", then start the transfer again: it continues" : ""
+        return TransferError(.storage, "\(problem) \(PrivateFile.reason(of: code))\(rest).")
     }
 
     private static func exists(_ name: String) -> TransferError {

@@ -8,6 +8,8 @@ struct ResumableDownload: Sendable {
     private let call: CapturedCall
     private let destination: URL
     private let options: DownloadOptions
+    /// The digest that the call expects.
+    private let digest: ContentDigest?
     private let progress: CallProgress
     private let tally = Locked(Tally())
     /// Makes random numbers between 0 and 1.
@@ -45,14 +47,13 @@ struct ResumableDownload: Sendable {
         if let policy = options.retry { call.attributes[RetryPolicy.self] = policy }
         // The cache must not store a second copy.
         call.attributes[CacheMode.self] = .noStore
-        var options = options
         if let expected = call.attributes[ExpectedDigest.self] {
             // It is the digest of the whole file, not of a range.
-            guard expected.fault == nil, let digest = expected.digest, digest.algorithm == .sha256 else {
-                throw TransferError(.unusable, "\(call.identity) \(expected), and downloads that continue check a SHA-256: give that one.")
-            }
-            options.checksum = options.checksum ?? DownloadChecksum(.sha256, digest.bytes)
+            if let fault = expected.fault { throw TransferError(.unusable, "\(call.identity): \(fault.problem); \(fault.fix).") }
+            digest = expected.digest
             call.attributes[ExpectedDigest.self] = nil
+        } else {
+            digest = nil
         }
         if !call.dispatcher.endpoint.hasOwnAccept { call.bound.request.headers[.accept] = "*/*" }
         self.call = call
@@ -77,7 +78,7 @@ struct ResumableDownload: Sendable {
             }
             tell(file)
             try await complete(file, url)
-            return try finish(file)
+            return try await finish(file)
         } catch {
             // Without a validator, nothing can continue the file.
             if file.record?.validator == nil { file.discard() } else { try? file.synchronize() }
@@ -241,9 +242,8 @@ struct ResumableDownload: Sendable {
         do {
             if tally.withLock({ $0.isCoded }), status != 206, status != 416 {
                 // A body that the transport decodes has no expected length.
-                guard !DownloadVerdict.isCoded(headers, beyond: ["gzip", "x-gzip", "deflate", "br", "zstd"]),
-                    response.body.expectedLength == nil || !DownloadVerdict.isCoded(headers)
-                else {
+                let codings = ContentCoding.names(in: headers)
+                guard codings.allSatisfy({ ContentCoding(name: $0) != nil }), response.body.expectedLength == nil || codings.isEmpty else {
                     throw TransferError(
                         .invalidAnswer, "The server compresses \(file.place.name) with a coding that the transport can't decode.")
                 }
@@ -292,7 +292,7 @@ struct ResumableDownload: Sendable {
             try file.begin(
                 DownloadRecord(
                     url: url, validator: EntityValidator(headers), length: total,
-                    checksums: DownloadChecksum.all(in: headers, isWhole: false)))
+                    checksums: DownloadRecord.checksums(in: headers, isWhole: false)))
         }
         try await receive(answer, from: start, upTo: end, index, file)
     }
@@ -314,7 +314,7 @@ struct ResumableDownload: Sendable {
         try file.begin(
             DownloadRecord(
                 url: url, validator: isCoded ? nil : EntityValidator(headers), length: length,
-                checksums: isCoded ? [] : DownloadChecksum.all(in: headers, isWhole: true)))
+                checksums: isCoded ? [] : DownloadRecord.checksums(in: headers, isWhole: true)))
         try await receive(answer, from: 0, upTo: length, 0, file)
         guard length == nil else { return }
         try file.update { record in
@@ -353,16 +353,15 @@ struct ResumableDownload: Sendable {
 
     // MARK: The end
 
-    private func finish(_ file: PartialFile) throws -> DownloadedFile {
+    private func finish(_ file: PartialFile) async throws -> DownloadedFile {
         guard let record = file.record, let length = record.length else {
             throw TransferError(.storage, "The record of \(file.place.name) is missing.")
         }
-        var expected = record.checksums
-        if let own = options.checksum { expected.append(own) }
-        var computed: [DownloadChecksum.Algorithm: DownloadChecksum] = [:]
+        let expected = record.checksums + (options.checksum.map { [$0] } ?? []) + (digest.map { [$0] } ?? [])
+        let computed = try await file.digests(Set(expected.map(\.algorithm)))
+        try call.dispatcher.checkCancellation()
         for checksum in expected {
-            let found = try computed[checksum.algorithm] ?? file.checksum(checksum.algorithm) { try call.dispatcher.checkCancellation() }
-            computed[checksum.algorithm] = found
+            guard let found = computed.first(where: { $0.algorithm == checksum.algorithm }) else { continue }
             guard found == checksum else {
                 // These bytes can't become a correct file.
                 file.discard()

@@ -240,7 +240,7 @@ struct ResumableUpload: Sendable {
         case .busy: break
         }
         let asked = last.flatMap { RetryAfter.delay(in: $0.answer.response.headers, from: call.clock.date(), limit: .longest) }
-        guard let wait = pace.wait(asked ?? .zero) else {
+        guard let wait = pace.wait(asked) else {
             let status = last?.answer.response.status ?? 0
             throw TransferError(
                 .interrupted,

@@ -32,18 +32,16 @@ struct TransferPace: Sendable {
     /// The wait before the next attempt; `nil` if the failure is final.
     mutating func wait(after error: any Error) -> Duration? {
         guard let asked = asked(by: error) else { return nil }
-        return wait(asked)
+        return wait(asked > .zero ? asked : nil)
     }
 
     /// The wait before the next attempt after a failure that may be transient; `nil` if the policy allows no more attempts.
-    mutating func wait(_ asked: Duration = .zero) -> Duration? {
+    mutating func wait(_ asked: Duration? = nil) -> Duration? {
         failures += 1
-        guard failures < policy.attempts, asked <= policy.longestWait else { return nil }
-        let wait = max(policy.backoff.delay(afterFailures: failures, fraction: random()), asked)
-        let now = clock.now()
-        guard (now - start) + wait.bounded <= policy.longestTotal else { return nil }
-        if let end, now.advanced(by: wait) >= end { return nil }
-        return wait
+        guard failures < policy.attempts, asked ?? .zero <= policy.longestWait else { return nil }
+        let own = policy.backoff.delay(afterFailures: failures, fraction: random())
+        let wait = policy.backoff.delay(own, asked: asked, random: random)
+        return policy.allows(wait, at: clock.now(), since: start, before: end) ? wait : nil
     }
 
     /// The wait that a failure asks for, zero if it asks for none; `nil` if the failure isn't transient.

@@ -78,7 +78,9 @@ import Testing
         for _ in 0..<Sweep.rounds(ofAll: 400) {
             let data = Data((0..<Int.random(in: 0...300, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) })
             let digests = ContentDigest.Algorithm.allCases.shuffled(using: &random).map { ContentDigest.of(data, $0) }
-            #expect(try ContentDigest.digests(in: [ContentDigest.fieldValue(of: digests)]) == digests)
+            // MD5 is ignored in fields.
+            let active = digests.filter(\.algorithm.isActive)
+            #expect(try ContentDigest.digests(in: [ContentDigest.fieldValue(of: digests)]) == active && active.count == 2)
             for digest in digests {
                 #expect(ContentDigest(digest.algorithm, text: Hexadecimal.text(of: [UInt8](digest.bytes))) == digest)
                 #expect(ContentDigest(digest.algorithm, text: digest.bytes.base64EncodedString()) == digest)

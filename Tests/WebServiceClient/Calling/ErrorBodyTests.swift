@@ -85,6 +85,44 @@ private struct Code: Decodable, Sendable, Equatable {
         #expect(try await self.error(problem(Self.credit, type: "application/problem+xml")).problem == nil)
     }
 
+    // The example of RFC 9457 appendix B.
+    private static let creditXML = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <problem xmlns="urn:ietf:rfc:7807">
+          <type>https://example.com/probs/out-of-credit</type>
+          <title>You do not have enough credit.</title>
+          <detail>Your current balance is 30, but that costs 50.</detail>
+          <instance>https://example.net/account/12345/msgs/abc</instance>
+          <balance>30</balance>
+          <accounts><i>https://example.net/account/12345</i><i>https://example.net/account/67890</i></accounts>
+        </problem>
+        """
+
+    @Test func `Problem details are read from XML`() async throws {
+        let type = "application/problem+xml; charset=utf-8"
+        // The client's own rules for XML make no difference.
+        var rules = XMLRules()
+        (rules.rootName, rules.keys) = ("order", .capitalized)
+        let own = XMLSerializer(rules)
+        for serializer in [JSONSerializer(), own] as [any SerializationDelegate] {
+            let error = try await error(problem(Self.creditXML, type: type)) { $0.serializer = serializer }
+            let found = try #require(error.problem)
+            #expect(found.type == "https://example.com/probs/out-of-credit" && found.status == nil)
+            #expect(found.instance == "https://example.net/account/12345/msgs/abc")
+            #expect(found.member("balance", as: Int.self) == 30 && found.member("accounts", as: Int.self) == nil)
+            #expect(found.member("accounts") == ["https://example.net/account/12345", "https://example.net/account/67890"])
+            #expect(found.member("none", as: Int.self) == nil && found.member("none", as: [Int].self) == nil)
+            #expect(error.headline.contains("You do not have enough credit.: Your current balance is 30"), "\(error.headline)")
+        }
+        #expect(try ProblemDetails(xml: Data("<problem><title>a</title><status>403</status></problem>".utf8)).status == 403)
+        for bad in ["", "<problem>", "<error/>", "<problem xmlns='urn:x'/>", "<!DOCTYPE problem><problem/>", "{}"] {
+            #expect(try await error(problem(bad, type: type)).problem == nil, "\(bad)")
+        }
+        let wrong = "<problem><title><b/></title><status>x</status><detail>why</detail></problem>"
+        let ignored = try await error(problem(wrong, type: type)).problem
+        #expect(ignored?.title == nil && ignored?.status == nil && ignored?.detail == "why" && ignored?.type == "about:blank")
+    }
+
     @Test func `Other JSON is read as an option, and nothing with .off`() async throws {
         let plain = problem(#"{"title": "Bad", "access_token": "s3cret"}"#, type: "application/json")
         #expect(try await error(plain).problem == nil)

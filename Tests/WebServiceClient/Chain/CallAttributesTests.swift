@@ -47,6 +47,20 @@ import WebServiceTesting
         client(Leveled.self, { Leveled(serviceRoot: $0, configure: $1) }, configure)
     }
 
+    @Test func `an attribute is found by its type, and one of a subclass by its superclass`() {
+        class Base: EndpointAttribute, @unchecked Sendable {}
+        final class Special: Base, @unchecked Sendable {}
+        struct Other: EndpointAttribute {}
+        var attributes = EndpointAttributes()
+        #expect(attributes[Other.self] == nil && attributes[Base.self] == nil)
+        attributes[Special.self] = Special()
+        #expect(attributes[Base.self] is Special && attributes[Special.self] != nil && attributes[Other.self] == nil)
+        attributes[Other.self] = Other()
+        #expect(attributes[Other.self] != nil && attributes.all.count == 2)
+        attributes[Base.self] = nil
+        #expect(attributes[Special.self] == nil && attributes.all.count == 1)
+    }
+
     @Test func `the call overrides the endpoint, that the class, that the client`() async throws {
         let (client, seen) = leveled()
         try await client.plain()

@@ -130,6 +130,24 @@ extension AsyncSequence {
         }
     }
 
+    @Test func `A page tells where it came from`() async throws {
+        let (client, stub) = client {
+            $0.cache = ResponseCache()
+        } _: { request in
+            let isFirst = query(request)["page"] == nil
+            var response = try json(
+                [1], headers: isFirst ? ["Cache-Control": "max-age=600", "Link": "<?page=2>; rel=\"next\""] : ["Cache-Control": "no-store"])
+            response.url = request.request.url
+            return response
+        }
+        let expected: [[ResponseSource]] = [[.network, .network], [.cache, .network]]
+        for sources in expected {
+            let pages: Pages<[Int]> = client.http.get("/list").paged(by: .linkHeader).pages()
+            #expect(try await pages.collected().map(\.source) == sources)
+        }
+        #expect(stub.requests.count == 3)
+    }
+
     @Test func `Links are followed with the endpoint's settings`() async throws {
         let (client, stub) = linked(3)
         #expect(Lists.verify().isEmpty, "\(Lists.verify())")

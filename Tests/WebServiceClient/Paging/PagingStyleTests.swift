@@ -39,16 +39,6 @@ import Testing
         #expect(ClientDescription(client: "C", table: table).endpoints[0].attributes.contains { $0.contains("linkHeader") })
     }
 
-    @Test func `Only the item is changed in a query`() throws {
-        func set(_ url: String) throws -> String? {
-            PageQuery.setting("page[n]", to: "a b&", in: try #require(URL(string: url)))?.absoluteString
-        }
-        #expect(try set("https://a.test/x") == "https://a.test/x?page%5Bn%5D=a%20b%26")
-        #expect(try set("https://a.test/x?q=%2b+1&page%5bn%5d=1&z&page%5Bn%5D=2#f") == "https://a.test/x?q=%2b+1&page%5Bn%5D=a%20b%26&z#f")
-        let url = try #require(URL(string: "https://a.test/x?a=1&b&c=%20"))
-        #expect(["a", "b", "c", "e"].map { PageQuery.value($0, in: url) } == ["1", "", " ", nil])
-    }
-
     @Test func `A cursor is added to any JSON object and to nothing else`() throws {
         func body(_ text: String) throws -> String? {
             try CursorBody.adding("x\"é", as: "c", to: RequestBody(Data(text.utf8), contentType: "application/json")).data

@@ -9,33 +9,12 @@ import Testing
 @Suite struct DownloadRulesTests {
     // MARK: Fields
 
-    @Test(
-        arguments: [
-            ("bytes 0-9/10", 0, 9, 10), ("bytes 5-9/*", 5, 9, nil), ("BYTES 0-0/1", 0, 0, 1), (" bytes  3-4/7 ", 3, 4, 7),
-        ] as [(String, Int64, Int64, Int64?)])
-    func `a Content-Range`(text: String, first: Int64, last: Int64, total: Int64?) {
-        #expect(ContentRange(text) == ContentRange(first...last, of: total))
-    }
-
-    @Test func `a Content-Range without bytes`() {
-        #expect(ContentRange("bytes */42") == ContentRange(nil, of: 42))
-    }
-
-    @Test(arguments: [
-        "", "bytes", "bytes 0-9", "bytes 0-9/", "bytes 0-9/9", "bytes 5-4/9", "bytes -5/9", "bytes 0-/9", "bytes */*", "items 0-9/10",
-        "bytes 0-9/10/11", "bytes 0-9,12-13/20", "bytes 0-9999999999999999999/*", "bytes 0-9223372036854775807/*", "bytes +1-2/9",
-        "bytes=0-9/10", "bytes 0 - 9/10", "bytes 0-٩/10",
-    ])
-    func `an invalid Content-Range`(text: String) {
-        #expect(ContentRange(text) == nil)
-    }
-
     @Test func `the position of an upload`() {
-        #expect(ContentRange.received(nil) == 0 && ContentRange.received("bytes=0-42") == 43 && ContentRange.received("bytes=0-0") == 1)
+        #expect([nil, "bytes=0-42", "bytes=0-0"].map { ContentRangeUpload.received($0) } == [0, 43, 1])
         for text in ["bytes=1-4", "0-42", "bytes=", "bytes=0-", "bytes 0-42", "bytes=0-9223372036854775807"] {
-            #expect(ContentRange.received(text) == nil)
+            #expect(ContentRangeUpload.received(text) == nil)
         }
-        #expect(ContentRange.text(0..<10, of: 20) == "bytes 0-9/20" && ContentRange.text(0..<0, of: 0) == "bytes */0")
+        #expect(ContentRangeUpload.field(0..<10, of: 20) == "bytes 0-9/20" && ContentRangeUpload.field(0..<0, of: 0) == "bytes */0")
     }
 
     @Test func `strong validators`() {
@@ -197,18 +176,21 @@ import Testing
 
     @Test func checksums() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        #expect(DownloadChecksum.sha256(empty).isValid && DownloadChecksum.sha256(empty.uppercased()) == .sha256(empty))
-        #expect(DownloadChecksum.sha256(empty).description == "sha256 \(empty)")
+        #expect(ContentDigest.sha256(empty).isValid && ContentDigest.sha256(empty.uppercased()) == .sha256(empty))
         for text in ["", "e3", "e3b", String(repeating: "g", count: 64), "é" + empty.dropFirst(2)] {
-            #expect(!DownloadChecksum.sha256(text).isValid)
+            #expect(!ContentDigest.sha256(text).isValid)
+            #expect(throws: TransferError.self) { try DownloadOptions(checksum: .sha256(text)).check() }
         }
         let field = "unixsum=:AAA=:, sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:"
-        #expect(DownloadChecksum.all(in: ["Repr-Digest": field], isWhole: false) == [.sha256(empty)])
-        #expect(DownloadChecksum.all(in: ["Repr-Digest": "sha-256=broken"], isWhole: true).isEmpty)
+        #expect(DownloadRecord.checksums(in: ["Repr-Digest": field], isWhole: false) == [.sha256(empty)])
+        #expect(DownloadRecord.checksums(in: ["Repr-Digest": "sha-256=broken"], isWhole: true).isEmpty)
+        #expect(DownloadRecord.checksums(in: ["Repr-Digest": "sha-256=:AA==:, md5=:1B2M2Y8AsgTpgAmY7PhCfg==:"], isWhole: true).isEmpty)
+        let long = ContentDigest.fieldValue(of: [.of(Data(), .sha512)])
+        #expect(DownloadRecord.checksums(in: ["Repr-Digest": long], isWhole: false) == [.of(Data(), .sha512)])
         let coded: HTTPFields = ["Content-MD5": "1B2M2Y8AsgTpgAmY7PhCfg=="]
-        #expect(DownloadChecksum.all(in: coded, isWhole: true).map(\.algorithm) == [.md5])
+        #expect(DownloadRecord.checksums(in: coded, isWhole: true).map(\.algorithm) == [.md5])
         // That of a part covers only the part.
-        #expect(DownloadChecksum.all(in: coded, isWhole: false).isEmpty)
+        #expect(DownloadRecord.checksums(in: coded, isWhole: false).isEmpty)
     }
 
     @Test func `the pace counts from the last progress`() {
@@ -217,7 +199,7 @@ import Testing
         let clock = CallClock(now: { now.withLock { $0 } }, date: { Date() }, schedule: { _, _ in {} })
         let first = TransferPace(policy, clock: clock, end: nil)
         let pace = Locked(first)
-        func wait(_ asked: Duration = .zero) -> Duration? { pace.withLock { $0.wait(asked) } }
+        func wait(_ asked: Duration? = nil) -> Duration? { pace.withLock { $0.wait(asked) } }
         #expect([wait(), wait(), wait()] == [.seconds(1), .seconds(2), nil])
         pace.withLock { $0.progressed() }
         #expect(wait() == .seconds(1))
@@ -226,6 +208,11 @@ import Testing
         pace.withLock { $0.progressed() }
         #expect(wait(.seconds(61)) == nil)
         #expect(pace.withLock { $0.wait(after: CancellationError()) } == nil)
+        // Many clients may have received the same time.
+        var spread = policy
+        spread.backoff.jitter = .full
+        pace.withLock { [spread] in $0 = TransferPace(spread, clock: clock, end: nil, random: { 0.25 }) }
+        #expect([wait(), wait(.seconds(2))] == [.milliseconds(250), .milliseconds(2_250)])
         pace.withLock { $0 = TransferPace(.never, clock: clock, end: nil) }
         #expect(wait() == nil)
         pace.withLock { $0 = TransferPace(policy, clock: clock, end: clock.now().advanced(by: .milliseconds(500))) }

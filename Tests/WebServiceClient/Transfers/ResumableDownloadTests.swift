@@ -326,7 +326,13 @@ import WebServiceTesting
         let wrong = client(server).http.get("/file").describing { $0.attribute(ExpectedDigest(.of(Data()))) }
         #expect(await reason { _ = try await wrong.download(to: file, options: .init(replacing: true)) } == .checksum)
         let long = client(server).http.get("/file").describing { $0.attribute(ExpectedDigest(.of(data, .sha512))) }
-        #expect(await reason { _ = try await long.download(to: file, options: .init(replacing: true)) } == .unusable)
+        #expect(try await long.download(to: file, options: .init(replacing: true)).length == 100_000)
+        // Both the call's digest and that of the options apply.
+        let both = DownloadOptions(replacing: true, checksum: ContentDigest.of(data, .md5))
+        #expect(try await call.download(to: file, options: both).length == 100_000)
+        #expect(await reason { _ = try await wrong.download(to: file, options: both) } == .checksum)
+        let invalid = client(server).http.get("/file").describing { $0.attribute(.expectedDigest(sha256: "7")) }
+        #expect(await reason { _ = try await invalid.download(to: file, options: .init(replacing: true)) } == .unusable)
     }
 
     @Test func `checksums`() async throws {

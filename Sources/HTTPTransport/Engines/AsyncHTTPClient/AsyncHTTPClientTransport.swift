@@ -153,8 +153,7 @@ public final class AsyncHTTPClientTransport: Transport {
     /// client may decode.
     private static func bodyLength(status: Int, headers: HTTPFields, method: ServiceRequest.Method) -> Int64? {
         guard method != .head, status != 204, status != 304 else { return 0 }
-        let coding = headers[.contentEncoding]?.lowercased() ?? "identity"
-        guard coding == "identity", !headers.contains(.transferEncoding) else { return nil }
+        guard !ContentCoding.isPresent(in: headers), !headers.contains(.transferEncoding) else { return nil }
         return headers[.contentLength].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 }

@@ -36,9 +36,8 @@ struct ResponseFraming: Sendable {
             expectedLength = status == 101 ? nil : 0
             return
         }
-        let coding = headers[.contentEncoding]?.lowercased() ?? "identity"
         let declared = headers[.contentLength].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
-        expectedLength = coding == "identity" && !headers.contains(.transferEncoding) ? declared : nil
+        expectedLength = !ContentCoding.isPresent(in: headers) && !headers.contains(.transferEncoding) ? declared : nil
         hasBody = expectedLength != 0
     }
 

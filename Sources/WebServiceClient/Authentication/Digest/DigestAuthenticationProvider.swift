@@ -243,12 +243,13 @@ public final class DigestAuthenticationProvider: ChallengePreserving {
         do throws(AuthenticationError) {
             try info.verify(exchange, bodyDigest: BodyDigest.text(of: data, exchange.function))
         } catch {
-            guard let coding = response.headers[.contentEncoding], coding.lowercased() != "identity" else { throw error }
+            let codings = ContentCoding.names(in: response.headers)
+            guard !codings.isEmpty else { throw error }
             // It isn't known here whether the coding has been undone, and an attacker who changes a response could add one.
             throw AuthenticationError(
                 .serverNotProven,
                 message: """
-                    \(error.message) The response has the content coding '\(coding)', but the proof covers the encoded bytes: if the \
+                    \(error.message) The response has the content coding '\(codings.joined(separator: ", "))', but the proof covers the encoded bytes: if the \
                     server is genuine, send Accept-Encoding: identity, or configure it to send the response unencoded.
                     """)
         }

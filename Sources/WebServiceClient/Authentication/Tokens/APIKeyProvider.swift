@@ -130,20 +130,9 @@ public struct APIKeyProvider: AuthenticationProvider {
 
     /// Returns a URL whose query has the item once, at the end. The other items don't change.
     private static func url(_ url: URL, with name: String, _ key: String) throws -> URL {
-        let text = url.absoluteString
-        let bytes = text.utf8
-        let hash = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
-        let question = bytes[..<hash].firstIndex(of: UInt8(ascii: "?"))
-        let encodedName = URLEncoding.queryName(name)
-        var items = question.map { text[bytes.index(after: $0)..<hash].split(separator: "&", omittingEmptySubsequences: false) } ?? []
-        items.removeAll { item in
-            let itemName = String(item.prefix { $0 != "=" })
-            return itemName == encodedName || URLEncoding.decode(itemName) == name
-        }
-        if items.first?.isEmpty == true, items.count == 1 { items = [] }
-        items.append("\(encodedName)=\(URLEncoding.queryValue(key))")
-        let result = text[..<(question ?? hash)] + "?" + items.joined(separator: "&") + text[hash...]
-        guard !name.isEmpty, let url = URL(string: String(result)) else {
+        var items = URLQueryItems(of: url)
+        items.move(name, toEndWith: key)
+        guard !name.isEmpty, let url = items.replacingQuery(of: url) else {
             throw AuthenticationError(.unusableToken, message: "The API key can't be added to the URL: check the query item's name.")
         }
         return url

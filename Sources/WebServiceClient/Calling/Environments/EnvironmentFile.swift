@@ -34,18 +34,14 @@ extension ServiceEnvironments {
             throw .invalid(["it can't be read: check that it exists, and its permissions"], file: name)
         }
         let content = try EnvironmentFile(data, name: name)
-        do {
-            try self.init(
-                content.environments.map { environment in
-                    guard let configure else { return environment }
-                    var environment = environment
-                    let plain = environment
-                    environment.configure = { configure(plain, &$0) }
-                    return environment
-                }, initial: content.initial, choice: choice)
-        } catch {
-            throw error.inFile(name)
-        }
+        try self.init(
+            content.environments.map { environment in
+                guard let configure else { return environment }
+                var environment = environment
+                let plain = environment
+                environment.configure = { configure(plain, &$0) }
+                return environment
+            }, initial: content.initial, choice: choice, file: name)
     }
 }
 
@@ -59,9 +55,9 @@ struct EnvironmentFile {
     ///
     /// - Throws: ``ServiceEnvironmentError`` with every fault.
     init(_ data: Data, name: String) throws(ServiceEnvironmentError) {
-        let value: EnvironmentValue
+        let value: SettingsFileValue
         do {
-            value = try EnvironmentValue.reading(data)
+            value = try SettingsFileValue(data)
         } catch {
             throw .invalid(["it is neither JSON nor a property list: \(DecodingErrorText.text(of: error))"], file: name)
         }
@@ -76,7 +72,7 @@ struct EnvironmentFile {
         guard faults.isEmpty else { throw .invalid(faults, file: name) }
     }
 
-    private mutating func read(_ item: EnvironmentValue, _ position: Int) {
+    private mutating func read(_ item: SettingsFileValue, _ position: Int) {
         guard case .record(let record) = item else {
             faults.append("environment \(position) isn't a dictionary")
             return
@@ -104,7 +100,7 @@ struct EnvironmentFile {
         environments.append(environment)
     }
 
-    private mutating func readTimeouts(_ value: EnvironmentValue?, into timeouts: inout ServiceTimeouts, _ place: String) {
+    private mutating func readTimeouts(_ value: SettingsFileValue?, into timeouts: inout ServiceTimeouts, _ place: String) {
         guard let value else { return }
         guard case .record(let record) = value else {
             faults.append("\(place): \"Timeouts\" isn't a dictionary")
@@ -124,7 +120,7 @@ struct EnvironmentFile {
         }
     }
 
-    private mutating func check(_ record: [String: EnvironmentValue], known: [String], _ place: String) {
+    private mutating func check(_ record: [String: SettingsFileValue], known: [String], _ place: String) {
         for key in record.keys.sorted() where !known.contains(key) {
             let nearest =
                 NearestName.of(key, among: known).map { "did you mean \"\($0)\"?" } ?? "the known keys are \(known.joined(separator: ", "))"
@@ -132,14 +128,14 @@ struct EnvironmentFile {
         }
     }
 
-    private mutating func text(_ key: String, of record: [String: EnvironmentValue], _ place: String) -> String? {
+    private mutating func text(_ key: String, of record: [String: SettingsFileValue], _ place: String) -> String? {
         guard let value = record[key] else { return nil }
         if let text = value.text { return text }
         faults.append("\(place): \"\(key)\" isn't a string")
         return nil
     }
 
-    private mutating func texts(_ key: String, of record: [String: EnvironmentValue], _ place: String) -> [String: String] {
+    private mutating func texts(_ key: String, of record: [String: SettingsFileValue], _ place: String) -> [String: String] {
         guard let value = record[key] else { return [:] }
         guard case .record(let found) = value else {
             faults.append("\(place): \"\(key)\" isn't a dictionary")
@@ -150,53 +146,5 @@ struct EnvironmentFile {
             if let text = value.text { texts[name] = text } else { faults.append("\(place): \"\(name)\" in \"\(key)\" isn't a string") }
         }
         return texts
-    }
-}
-
-extension ServiceEnvironmentError {
-    /// The same error, which names the file.
-    fileprivate func inFile(_ name: String) -> ServiceEnvironmentError {
-        guard kind == .invalid else { return ServiceEnvironmentError(kind, "\(name): \(description)") }
-        let lines = description.split(separator: "\n").dropFirst().map { $0.drop { $0 == " " || $0 == "-" } }
-        return .invalid(lines.map(String.init), file: name)
-    }
-}
-
-/// A value in a file of environments.
-private enum EnvironmentValue: Decodable {
-    case text(String)
-    case number(Double)
-    case list([EnvironmentValue])
-    case record([String: EnvironmentValue])
-    case other
-
-    static func reading(_ data: Data) throws -> Self {
-        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        if first == UInt8(ascii: "<") || data.starts(with: Array("bplist".utf8)) {
-            try PropertyListBounds.check(data)
-            return try PropertyListDecoder().decode(Self.self, from: data)
-        }
-        return try JSONReader().decode(Self.self, from: data)
-    }
-
-    init(from decoder: any Decoder) throws {
-        if let fields = try? decoder.container(keyedBy: WireKey.self) {
-            var record: [String: EnvironmentValue] = [:]
-            for key in fields.allKeys { record[key.stringValue] = try fields.decode(Self.self, forKey: key) }
-            self = .record(record)
-        } else if var elements = try? decoder.unkeyedContainer() {
-            var list: [EnvironmentValue] = []
-            while !elements.isAtEnd { list.append(try elements.decode(Self.self)) }
-            self = .list(list)
-        } else {
-            let container = try decoder.singleValueContainer()
-            self =
-                (try? container.decode(String.self)).map { .text($0) } ?? (try? container.decode(Double.self)).map { .number($0) } ?? .other
-        }
-    }
-
-    /// The text; `nil` if the value isn't a text.
-    var text: String? {
-        if case .text(let text) = self { text } else { nil }
     }
 }

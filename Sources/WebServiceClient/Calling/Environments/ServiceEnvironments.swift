@@ -48,24 +48,33 @@ public final class ServiceEnvironments: Sendable {
     ///   - initial: The name of the environment that is current at first, if no choice is kept. Default: the first one.
     ///   - choice: Where the name of the current environment is kept. Default: nowhere.
     /// - Throws: ``ServiceEnvironmentError`` with every fault of the environments, or of the kind `unknown` for a wrong `initial`.
-    public init(_ environments: [ServiceEnvironment], initial: String? = nil, choice: EnvironmentChoice? = nil)
+    public convenience init(_ environments: [ServiceEnvironment], initial: String? = nil, choice: EnvironmentChoice? = nil)
         throws(ServiceEnvironmentError)
     {
+        try self.init(environments, initial: initial, choice: choice, file: nil)
+    }
+
+    /// Creates environments.
+    ///
+    /// - Parameter file: The name of the file that the environments come from, for errors.
+    init(
+        _ environments: [ServiceEnvironment], initial: String?, choice: EnvironmentChoice?, file: String?
+    ) throws(ServiceEnvironmentError) {
         var faults = environments.flatMap(\.faults)
         var names: Set<String> = []
         for environment in environments where !names.insert(environment.name).inserted {
             faults.append("two environments have the name \"\(environment.name)\": rename one of them")
         }
         guard let first = environments.first else {
-            throw .invalid(["there are no environments: give at least one"])
+            throw .invalid(["there are no environments: give at least one"], file: file)
         }
-        guard faults.isEmpty else { throw .invalid(faults) }
+        guard faults.isEmpty else { throw .invalid(faults, file: file) }
         var environments = environments
         for index in environments.indices { environments[index].isAlone = environments.count == 1 }
         all = environments
         self.choice = choice
         var current = environments.first ?? first
-        if let initial { current = try Self.find(initial, in: environments) }
+        if let initial { current = try Self.find(initial, in: environments, file: file) }
         var fault: ServiceEnvironmentError?
         do {
             if let kept = try choice?.load() { current = try Self.find(kept, in: environments) }
@@ -171,9 +180,11 @@ public final class ServiceEnvironments: Sendable {
         if let failure { throw .choiceNotKept(current.name, ServiceError.text(of: failure)) }
     }
 
-    private static func find(_ name: String, in environments: [ServiceEnvironment]) throws(ServiceEnvironmentError) -> ServiceEnvironment {
+    private static func find(
+        _ name: String, in environments: [ServiceEnvironment], file: String? = nil
+    ) throws(ServiceEnvironmentError) -> ServiceEnvironment {
         guard let found = environments.first(where: { $0.name == name }) else {
-            throw .unknown(name, names: environments.map(\.name))
+            throw .unknown(name, names: environments.map(\.name), file: file)
         }
         return found
     }
@@ -289,9 +300,11 @@ public struct ServiceEnvironmentError: DescribedError, Sendable, Hashable {
         self.description = VisibleText.of(description)
     }
 
-    static func unknown(_ name: String, names: [String]) -> Self {
+    static func unknown(_ name: String, names: [String], file: String? = nil) -> Self {
         let hint = NearestName.of(name, among: names).map { "the nearest name is \"\($0)\", and " } ?? ""
-        return Self(.unknown, "There is no environment \"\(name)\": \(hint)the names are \(names.joined(separator: ", ")).")
+        return Self(
+            .unknown,
+            "\(file.map { "\($0): " } ?? "")There is no environment \"\(name)\": \(hint)the names are \(names.joined(separator: ", ")).")
     }
 
     static func invalid(_ faults: [String], file: String? = nil) -> Self {

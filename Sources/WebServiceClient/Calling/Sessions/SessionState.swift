@@ -87,10 +87,7 @@ public struct SessionState: Sendable, Hashable {
     var items: SessionItems {
         var items = SessionItems()
         items.headers = headers
-        items.query = query.map { item in
-            let name = URLEncoding.queryName(item.name)
-            return (item.name, item.value.map { name + "=" + URLEncoding.queryValue($0) } ?? name)
-        }
+        items.query = query.map { ($0.name, URLQueryItems.pair($0.name, $0.value)) }
         items.secretTexts = query.filter { isSecret(query: $0.name) }.compactMap(\.value)
         // Vary distinguishes the other headers. Query items are part of the URL, but an endpoint's own cache identifier replaces the URL.
         var identity = headers.filter { isSecret(header: $0.name) }.map { "\($0.name.canonicalName): \($0.value)" }

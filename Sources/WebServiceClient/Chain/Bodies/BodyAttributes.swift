@@ -120,7 +120,8 @@ public struct DigestVerification: EndpointAttribute, Hashable, CustomStringConve
 
     /// What happens if there is no digest to compare.
     public var requirement: Requirement
-    /// The algorithms to ask for with `Want-Content-Digest` (RFC 9530 §4), the preferred one first. Empty for no field.
+    /// The algorithms to ask for with `Want-Content-Digest` (RFC 9530 §4), the preferred one first. Empty for no field. Only active
+    /// algorithms are verified; `md5` is a fault of the table.
     public var wanted: [ContentDigest.Algorithm]
 
     /// Creates a setting.
@@ -169,7 +170,7 @@ public struct ExpectedDigest: EndpointAttribute, Hashable, CustomStringConvertib
 
     /// The fault of an invalid digest with its fix.
     var fault: (problem: String, fix: String)? {
-        guard digest.map({ $0.bytes.count != $0.algorithm.length }) ?? true else { return nil }
+        guard digest?.isValid != true else { return nil }
         return ("the expected digest is invalid", "give its hexadecimal digits, or base64: 64 digits for SHA-256, 128 for SHA-512")
     }
 }

@@ -92,7 +92,7 @@ struct DigestVerifying: Interceptor {
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let response = try await next(request, context)
-        guard BodySettings.concern(context.attributes), let setting = context.attributes[DigestVerification.self] else { return response }
+        guard let setting = context.attributes[DigestVerification.self] else { return response }
         return try Self.verified(response, request, setting, context)
     }
 
@@ -106,7 +106,8 @@ struct DigestVerifying: Interceptor {
             response.body.cancel()
             throw DigestError(kind: kind, algorithm: nil, field: nil, message: message)
         }
-        if isCoded(response) {
+        // The body differs from what digests cover, whether it has arrived in its coding or decoded.
+        if ContentCoding.isPresent(in: response.headers) {
             try fail(
                 .incomparable,
                 "The response is coded, though the request asks for an uncoded one, so its digest can't be compared: don't require it.")
@@ -128,7 +129,7 @@ struct DigestVerifying: Interceptor {
         }
         var response = response
         let report = response.report
-        let check = DigestCheck(stated, algorithms: trailing.isEmpty ? [] : ContentDigest.Algorithm.allCases) {
+        let check = DigestCheck(stated, algorithms: trailing.isEmpty ? [] : ContentDigest.Algorithm.allCases.filter(\.isActive)) {
             guard !trailing.isEmpty, let report else { return [] }
             let later = digests(in: report.trailers, trailing, context)
             if isRequired, stated.isEmpty, later.isEmpty {
@@ -140,12 +141,6 @@ struct DigestVerifying: Interceptor {
         }
         response.body = try check.checking(response.body)
         return response
-    }
-
-    /// Whether the body, if it has arrived in its coding or decoded, differs from what digests cover.
-    private static func isCoded(_ response: TransportResponse) -> Bool {
-        let codings = response.headers[values: .contentEncoding].joined(separator: ",").lowercased()
-        return codings.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { $0 != "identity" }
     }
 
     /// Whether the body is the whole representation.

@@ -141,15 +141,4 @@ struct ByteRange: Sendable, Hashable {
         }
         return range.isEmpty ? nil : range
     }
-
-    /// Reads the `Content-Range` of a 206 (RFC 9110 §14.4).
-    static func content(_ value: String) -> (first: Int64, last: Int64, total: Int64?)? {
-        let parts = value.split(whereSeparator: { " -/".contains($0) })
-        guard parts.count == 4, parts[0].lowercased() == "bytes", let first = Int64(parts[1]), let last = Int64(parts[2]), first >= 0,
-            last >= first
-        else { return nil }
-        if parts[3] == "*" { return (first, last, nil) }
-        guard let total = Int64(parts[3]), total > last else { return nil }
-        return (first, last, total)
-    }
 }

@@ -108,7 +108,7 @@ struct CachedCall: Sendable {
     }
 
     private func set(_ range: Range<Int64>, of total: Int64?, in headers: inout HTTPFields) {
-        headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total.map(String.init) ?? "*")"
+        headers[.contentRange] = ContentRange(range.isEmpty ? nil : ClosedRange(range), of: total).text
         headers[.contentLength] = String(range.count)
     }
 
@@ -185,10 +185,11 @@ struct CachedCall: Sendable {
         guard partition.covers(prepared: prepared, sent: sent) else { return nil }
         var part: CacheHead.Part?
         if response.status == 206 {
-            guard let rangeField, range != nil, !response.headers.contains(.contentEncoding),
-                let content = response.headers[.contentRange].flatMap(ByteRange.content)
+            // The parts of a multipart body have their own ranges; the library asks for one.
+            guard let rangeField, range != nil, !response.headers.contains(.contentEncoding), !response.headers.isMultipartByteRanges,
+                let content = ContentRange(response.headers[.contentRange]), let bytes = content.bytes
             else { return nil }
-            part = CacheHead.Part(requested: rangeField, first: content.first, total: content.total)
+            part = CacheHead.Part(requested: rangeField, first: bytes.lowerBound, total: content.total)
         }
         let headers = CacheHead.stored(response.headers)
         let freshness = CacheFreshness(
@@ -207,6 +208,6 @@ struct CachedCall: Sendable {
 
     /// The number of bytes that a 206 specifies.
     func partLength(_ headers: HTTPFields) -> Int64? {
-        headers[.contentRange].flatMap(ByteRange.content).map { $0.last - $0.first + 1 }
+        ContentRange(headers[.contentRange])?.count
     }
 }

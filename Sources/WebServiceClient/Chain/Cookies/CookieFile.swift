@@ -39,12 +39,13 @@ final class CookieFile: Sendable {
     let name: String
     private let path: String
     private let folder: String
+    private let content: PrivateFile
     private let store: Locked<CookieStore>
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "WebServiceClient.CookieFile")
 
     /// A file of more bytes isn't a jar's.
-    private static let sizeLimit = 64 << 20
+    private static let sizeLimit: Int64 = 64 << 20
 
     init(_ file: URL, store: Locked<CookieStore>) throws(CookieFileError) {
         guard file.isFileURL else { throw CookieFileError(message: "The cookie file isn't a file URL: use URL(filePath:).") }
@@ -53,6 +54,10 @@ final class CookieFile: Sendable {
         name = target.lastPathComponent
         path = target.path(percentEncoded: false)
         folder = target.deletingLastPathComponent().path(percentEncoded: false)
+        var content = PrivateFile(target, sizeLimit: Self.sizeLimit)
+        // Other programs, such as curl, write such files too. A folder that was removed isn't created again.
+        (content.admitsOthers, content.createsFolder) = (true, false)
+        self.content = content
         self.store = store
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
@@ -169,25 +174,11 @@ final class CookieFile: Sendable {
     }
 
     private func replace(_ data: Data) throws(CookieFileError) {
-        let temporary = folder + "/.\(name).\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp"
-        let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("can't be written") }
-        var written = 0
-        let isWhole = data.withUnsafeBytes { bytes in
-            while written < bytes.count, let base = bytes.baseAddress {
-                let count = systemWrite(descriptor, base + written, bytes.count - written)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                written += count
-            }
-            return true
-        }
-        let error = isWhole ? nil : failure("can't be written")
-        let isClosed = close(descriptor) == 0
-        guard error == nil, isClosed, rename(temporary, path) == 0 else {
-            let thrown = error ?? failure("can't be written")
-            unlink(temporary)
-            throw thrown
+        let number = String(UInt64.random(in: .min ... .max), radix: 16)
+        do {
+            try content.replace(with: data, temporary: folder + "/.\(name).\(number).tmp", synchronizes: false)
+        } catch {
+            throw failure(error)
         }
     }
 
@@ -201,28 +192,15 @@ final class CookieFile: Sendable {
 
     /// The bytes of the file; `nil` if there is none.
     private func contents() throws(CookieFileError) -> Data? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw failure("can't be read")
-        }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = csl_file_status()
-        guard csl_status_of_file(descriptor, &status) == 0, status.is_regular, status.size <= Self.sizeLimit else {
-            throw CookieFileError(message: "The cookie file \(name) isn't a regular file of at most \(Self.sizeLimit >> 20) MiB.")
-        }
         do {
-            return try handle.readToEnd() ?? Data()
+            return try content.read()
         } catch {
-            throw failure("can't be read")
+            throw failure(error)
         }
     }
 
-    private func failure(_ problem: String) -> CookieFileError {
-        let reason = errno == 0 ? "" : " (\(String(cString: strerror(errno))))"
-        return CookieFileError(
-            message: "The cookie file \(name) \(problem)\(reason): check the permissions of the file and its folder, and the space on the "
-                + "disk.")
+    private func failure(_ failure: PrivateFile.Failure) -> CookieFileError {
+        CookieFileError(message: "The cookie file \(name) \(failure.reason)")
     }
 
     /// Removes the files of writes that a killed process didn't finish.
@@ -258,9 +236,6 @@ final class CookieFile: Sendable {
         if let descriptor { close(descriptor) }
     }
 }
-
-/// The system's function, which a member of the same name would hide.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(descriptor, bytes, count) }
 
 /// The error of a jar's file that can't be read or written.
 public struct CookieFileError: DescribedError, Sendable, Hashable {

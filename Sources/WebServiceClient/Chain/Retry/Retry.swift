@@ -87,7 +87,7 @@ struct Retry: Interceptor {
         }
         let wait = await wait(after: failure, of: request, traits, policy, context)
         try failure.check(context.record.cancellation)
-        guard let wait, !Task.isCancelled, fits(wait, within: policy.longestTotal, of: progress.start, before: request.end) else {
+        guard let wait, !Task.isCancelled, policy.allows(wait, at: clock.now(), since: progress.start, before: request.end) else {
             return false
         }
         guard let taken = allowance.take(isTimeout: failure.isTimeout) else {
@@ -134,7 +134,7 @@ struct Retry: Interceptor {
         let own = policy.backoff.delay(afterFailures: context.attempt, fraction: random())
         var wait: Duration?
         if isCovered, traits.arePermitted(by: policy), (asked ?? .zero) <= policy.longestWait {
-            wait = delay(own, asked, policy.backoff.jitter)
+            wait = policy.backoff.delay(own, asked: asked, random: random)
         }
         guard let decider = context.attributes[RetryDecider.self] else { return wait }
         let decision = await decider.decision(
@@ -160,21 +160,6 @@ struct Retry: Interceptor {
     private func effectivePolicy(_ context: CallContext) -> RetryPolicy {
         let policy = context.attributes[RetryPolicy.self] ?? policy
         return context.attributes[Solicited.self]?.isSolicited == true ? policy.solicited : policy
-    }
-
-    private func delay(_ own: Duration, _ asked: Duration?, _ jitter: Backoff.Jitter) -> Duration {
-        guard let asked, asked >= own else { return own }
-        return jitter == .none ? asked : asked + .seconds(1) * random()
-    }
-
-    private func fits(
-        _ wait: Duration, within total: Duration, of start: MonotonicInstant?, before deadline: MonotonicInstant?
-    ) -> Bool {
-        let now = clock.now()
-        if let deadline, now.advanced(by: wait) >= deadline { return false }
-        guard let start else { return true }
-        // Instants are bounded, so that two long times would seem to end at once.
-        return (now - start) + wait.bounded <= total
     }
 }
 

@@ -117,6 +117,18 @@ extension RetryPolicy {
         return max(limited, asked ?? .zero)
     }
 
+    /// Whether a wait ends before a deadline and within the policy's total time.
+    ///
+    /// - Parameters:
+    ///   - now: The beginning of the wait.
+    ///   - start: The beginning of the total time; `nil` if it isn't limited.
+    func allows(_ wait: Duration, at now: MonotonicInstant, since start: MonotonicInstant?, before deadline: MonotonicInstant?) -> Bool {
+        if let deadline, now.advanced(by: wait) >= deadline { return false }
+        guard let start else { return true }
+        // Instants are bounded, so that two long times would seem to end at once.
+        return (now - start) + wait.bounded <= longestTotal
+    }
+
     /// Whether a response that isn't a success is a reason to repeat the call.
     func covers(status: Int, headers: HTTPFields, hasKey: Bool) -> Bool {
         for overrule in overrules {

@@ -89,15 +89,11 @@ public enum JSONValue: Sendable, Hashable {
             return elements.list[index]
         }
         set {
-            guard case .array(let elements) = self else { return }
+            guard case .array(var elements) = self else { return }
+            // Releases the only other reference, so that a change doesn't copy.
             self = .null
-            var list = elements.list
-            if list.indices.contains(index) {
-                if let newValue { list[index] = newValue } else { list.remove(at: index) }
-            } else if index == list.count, let newValue {
-                list.append(newValue)
-            }
-            self = .array(Elements(list))
+            elements.set(newValue, at: index)
+            self = .array(elements)
         }
     }
 
@@ -160,8 +156,8 @@ extension JSONValue {
 
     /// The elements of an array.
     public struct Elements: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
-        let list: [JSONValue]
-        let nesting: ValueNesting
+        private(set) var list: [JSONValue]
+        private(set) var nesting: ValueNesting
 
         /// Creates the elements of an array; those that nest too deeply are dropped, as described for ``JSONValue``.
         public init(_ elements: some Sequence<JSONValue>) {
@@ -181,6 +177,30 @@ extension JSONValue {
         init(cut: Void) {
             list = []
             nesting = .cut
+        }
+
+        /// Replaces or appends an element; `nil` removes it.
+        mutating func set(_ value: JSONValue?, at index: Int) {
+            guard list.indices.contains(index) else {
+                guard index == list.count, let value = value?.bounded else { return }
+                list.append(value)
+                return count(value)
+            }
+            let old = list[index].nesting
+            if let value = value?.bounded {
+                list[index] = value
+                count(value)
+            } else {
+                list.remove(at: index)
+            }
+            // Only the deepest element, or one that was cut, may have been the last of its kind.
+            guard old.height > 0, old.isCut || old.height + 1 >= nesting.height else { return }
+            nesting = ValueNesting()
+            for element in list { count(element) }
+        }
+
+        private mutating func count(_ element: JSONValue) {
+            if element.nesting.height > 0 { nesting.add(element.nesting) }
         }
 
         /// Zero.

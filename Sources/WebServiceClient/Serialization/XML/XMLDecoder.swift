@@ -239,7 +239,11 @@ enum XMLSource {
         return try bytes(data, isWide ? .utf8 : encoding)
     }
 
-    private static func bytes(_ data: Data, _ encoding: TextEncoding) throws -> [UInt8] { Array(try encoding.decode(data).utf8) }
+    private static func bytes(_ data: Data, _ encoding: TextEncoding) throws -> [UInt8] {
+        // Most texts are ASCII, which is UTF-8 already.
+        if encoding == .utf8, data.withUnsafeBytes({ $0.allSatisfy { $0 < 0x80 } }) { return Array(data) }
+        return Array(try encoding.decode(data).utf8)
+    }
 
     /// The charset in the XML declaration.
     private static func declaredCharset(of data: Data) -> String? {

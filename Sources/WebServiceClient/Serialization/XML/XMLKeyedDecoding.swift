@@ -30,15 +30,8 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func contains(_ key: Key) -> Bool {
-        switch try? place(key) {
-        case .missing: false
-        // The key itself is at fault, which the next method throws.
-        case nil: true
-        case .list(let list): list.exists
-        case .text(let node): state.tree.hasText(node)
-        case .choices(let nodes, _): !nodes.isEmpty
-        case .element, .attribute, .choice: true
-        }
+        // If there is no place, the key itself is at fault, which the next method throws.
+        (try? place(key)).map(exists) ?? true
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
@@ -83,14 +76,36 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        guard contains(key) else { return nil }
         let place = try place(key)
+        guard exists(place) else { return nil }
         // An empty wrapper is an empty list, but no value of another type.
         if case .list(let list) = place, list.nodes.isEmpty, type is any ExpressibleByArrayLiteral.Type {
             return try state.decode(type, at: place, codingPath + [key])
         }
         return state.isNil(place) ? nil : try state.decode(type, at: place, codingPath + [key])
     }
+
+    // The default implementations look a key up three times.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try childIfPresent(key)?.decode(type) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try childIfPresent(key)?.decode(type) }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try childIfPresent(key)?.decode(type) }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try childIfPresent(key)?.decode(type) }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
         try child(key).container(keyedBy: type)
@@ -115,6 +130,25 @@ struct XMLKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let place = try place(key)
         if isMissing(place) { throw missing(key) }
         return XMLElementDecoder(state: state, place: place, codingPath: codingPath + [key])
+    }
+
+    /// A decoder for the place of a key; `nil` if there is nothing, or nil.
+    private func childIfPresent(_ key: Key) throws -> XMLElementDecoder? {
+        let place = try place(key)
+        guard exists(place), !state.isNil(place) else { return nil }
+        if isMissing(place) { throw missing(key) }
+        return XMLElementDecoder(state: state, place: place, codingPath: codingPath + [key])
+    }
+
+    /// Whether a place has something, which may be nil or an empty wrapper.
+    private func exists(_ place: XMLPlace) -> Bool {
+        switch place {
+        case .missing: false
+        case .list(let list): list.exists
+        case .text(let node): state.tree.hasText(node)
+        case .choices(let nodes, _): !nodes.isEmpty
+        case .element, .attribute, .choice: true
+        }
     }
 
     private func isMissing(_ place: XMLPlace) -> Bool {

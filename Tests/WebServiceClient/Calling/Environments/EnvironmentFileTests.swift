@@ -74,7 +74,11 @@ import Testing
         for (text, part) in [
             ("", "neither JSON nor a property list"), ("[]", "no dictionary"), ("{}", "\"Environments\" is missing"),
             (#"{"Environments":[]}"#, "there are no environments"), (#"{"Environments":[{"Name":"a"}]}"#, "has no service root"),
-            (#"{"Initial":"b","Environments":[{"Name":"a","BaseURL":"https://a.test"}]}"#, "There is no environment \"b\""),
+            (
+                #"{"Initial":"b","Environments":[{"Name":"a","BaseURL":"https://a.test"}]}"#,
+                "environments.json: There is no environment \"b\""
+            ),
+            (#"{"Environments":[{"Name":"a","BaseURL":"https://a.test","Timeouts":{"Total":true}}]}"#, "isn't a positive number"),
         ] {
             let found = try problem(text)
             #expect(found.contains(part) && found.contains("environments.json"), "\(found)")

@@ -39,6 +39,31 @@ import Testing
         #expect(JSONValue.Members([("a", 1), ("b", 2), ("a", 3)]) == ["b": 2, "a": 3])
     }
 
+    @Test func `An array that changes in place equals one built anew`() {
+        var random = SeededGenerator(seed: 12)
+        func value() -> JSONValue {
+            var value: JSONValue = .number(Int.random(in: 0...9, using: &random))
+            for _ in 0..<Int.random(in: 0...3, using: &random) { value = [value] }
+            if Int.random(in: 0...9, using: &random) == 0 { for _ in 0..<600 { value = [value] } }
+            return value
+        }
+        for _ in 0..<Sweep.rounds(ofAll: 200) {
+            var (list, changed): ([JSONValue], JSONValue) = ([], [])
+            for _ in 0..<20 {
+                let index = Int.random(in: 0...list.count, using: &random)
+                if index < list.count, Bool.random(using: &random) {
+                    changed[index] = nil
+                    list.remove(at: index)
+                } else {
+                    let new = value()
+                    changed[index] = new
+                    if index < list.count { list[index] = new } else { list.append(new) }
+                }
+                #expect(changed == .array(list))
+            }
+        }
+    }
+
     @Test(arguments: [
         "0", "-0", "0.0", "1.10", "1e400", "-1E-400", "18446744073709551616", "0.1000000000000000055511151231257827021181583404541015625",
         "123456789012345678901234567890123456789012345678901234567890", "1e99999999999999999999",

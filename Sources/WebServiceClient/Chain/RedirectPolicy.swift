@@ -1,0 +1,62 @@
+/// How redirects are handled. The policy is a client setting and an endpoint attribute; the endpoint's takes precedence.
+public struct RedirectPolicy: EndpointAttribute, Hashable, Codable {
+    /// Which redirects are followed.
+    public enum Rule: String, Sendable, Hashable, Codable {
+        /// All redirects.
+        case follow
+        /// Redirects to the origin of the first request; any other redirect is an error.
+        case sameOrigin
+        /// None: the 3xx is returned as the response.
+        case stop
+    }
+
+    /// Which redirects are followed.
+    public var rule: Rule
+    /// The maximum number of redirects of a call. Default 10.
+    public var limit: Int
+
+    /// Creates a policy.
+    public init(_ rule: Rule = .follow, limit: Int = 10) {
+        self.rule = rule
+        self.limit = limit
+    }
+
+    /// Follows up to 10 redirects: the default of a client.
+    public static let follow = RedirectPolicy(.follow)
+    /// Follows redirects on the same origin only.
+    public static let sameOrigin = RedirectPolicy(.sameOrigin)
+    /// Follows no redirects.
+    public static let stop = RedirectPolicy(.stop)
+}
+
+/// The error of a redirect that wasn't followed.
+public struct RedirectError: DescribedError, Sendable, Hashable {
+    /// The kinds of reasons.
+    public enum Reason: String, Sendable {
+        /// The call exceeded the policy's limit.
+        case tooMany
+        /// A redirect led to a request that was already sent.
+        case loop
+        /// The policy allows the same origin only.
+        case otherOrigin
+        /// `Location` is missing or isn't an http or https URL.
+        case badLocation
+        /// The body must be sent again but can't be replayed.
+        case bodyNotReplayable
+        /// The redirect leads from https to http.
+        case insecure
+    }
+
+    /// The kind of reason.
+    public let reason: Reason
+    /// What happened and how to fix it, as a sentence.
+    public let message: String
+
+    init(reason: Reason, message: String) {
+        self.reason = reason
+        self.message = VisibleText.of(message)
+    }
+
+    /// The message.
+    public var description: String { message }
+}
