@@ -175,7 +175,8 @@ struct DeltaMerge {
     ///
     /// - Throws: ``DeltaError``, or `DecodingError` if the changes of a relation can't be read.
     func merged(_ change: DynamicEntity, into old: DynamicEntity) throws -> DynamicEntity {
-        guard !old.properties.isEmpty || change.properties.contains(where: { $0.name.contains("@delta") || $0.name.contains("@odata.delta") })
+        guard
+            !old.properties.isEmpty || change.properties.contains(where: { $0.name.contains("@delta") || $0.name.contains("@odata.delta") })
         else { return change }
         let replaced = Set(change.properties.lazy.map(\.name).filter { !$0.contains("@") })
         var result = DynamicEntity(

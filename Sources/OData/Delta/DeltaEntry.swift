@@ -59,7 +59,9 @@ extension DynamicEntity {
     /// The properties without control information, annotations and version 2's metadata.
     var withoutControl: DynamicEntity {
         DynamicEntity(
-            properties.filter { !$0.name.contains("@") && !$0.name.hasPrefix("#") && $0.name != "__metadata" && !$0.name.hasPrefix("odata.") })
+            properties.filter {
+                !$0.name.contains("@") && !$0.name.hasPrefix("#") && $0.name != "__metadata" && !$0.name.hasPrefix("odata.")
+            })
     }
 }
 

@@ -1,5 +1,5 @@
 public import Foundation
-import WebServiceClient
+public import WebServiceClient
 
 /// One event of tracked changes: see ``ODataClient/changes(of:since:from:onExpiry:repeating:)``.
 ///

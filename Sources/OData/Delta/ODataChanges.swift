@@ -293,7 +293,7 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
         client.error(operation, .binding, .delta, error.description, cause: error)
     }
 
-    /// Returns the preference that asks a service to track changes (Protocol 4.01, section 8.2.8.6).
+    /// Returns the preference that asks a service to track changes (Protocol 4.01, section 8.2.8.9).
     private static func preference(_ version: ODataVersion) -> String? {
         switch version {
         case .v2: nil
