@@ -52,20 +52,25 @@ import WebServiceClient
             (#"{"ID":5}"#, "Items(5L)"), (#"{"ID":5}"#, "Items(5)"), (#"{"ID":"5"}"#, "Items/5"),
             (#"{"ID":"6B1F0C3A-3A0B-4E5C-9D6A-7B8C9D0E1F2A"}"#, "Items(guid'6b1f0c3a-3a0b-4e5c-9d6a-7b8c9d0e1f2a')"),
             (#"{"ID":"6B1F0C3A-3A0B-4E5C-9D6A-7B8C9D0E1F2A"}"#, "6b1f0c3a-3a0b-4e5c-9d6a-7b8c9d0e1f2a"),
-            (#"{"ID":"x","@odata.id":"opaque/1/2?a"}"#, "opaque/1/2?a"), (#"{"ID":"a/b"}"#, "Items('a/b')"), (#"{"ID":"a(b)"}"#, "Items('a(b)')"),
+            (#"{"ID":"x","@odata.id":"opaque/1/2?a"}"#, "opaque/1/2?a"), (#"{"ID":"a/b"}"#, "Items('a/b')"),
+            (#"{"ID":"a(b)"}"#, "Items('a(b)')"),
         ]
         for (entity, id) in pairs {
             let removal = #"{"@odata.context":"$metadata#Customers/$deletedEntity","id":"\#(id)"}"#
             #expect(try applied(["ID"], [entity, removal]).count == 0, "\(id)")
         }
-        let several = [#"{"A":1,"B":"x"}"#, #"{"A":1,"B":"y"}"#, #"{"@odata.context":"$metadata#Customers/$deletedEntity","id":"Items(B='x',A=1)"}"#]
+        let several = [
+            #"{"A":1,"B":"x"}"#, #"{"A":1,"B":"y"}"#, #"{"@odata.context":"$metadata#Customers/$deletedEntity","id":"Items(B='x',A=1)"}"#,
+        ]
         #expect(try text(applied(["A", "B"], several)) == [#"{"A":1,"B":"y"}"#])
         let byID = [#"{"@odata.id":"https://h/Items(1)","N":1}"#, #"{"@odata.id":"Items(2)"}"#, #"{"@id":"Items(1)","@removed":{}}"#]
         #expect(try applied([], byID).count == 1)
     }
 
     @Test func `ids that only look like keys don't hit others`() throws {
-        for id in ["Items(", "Items()", "Items('x", "", "/", "Items(A=1,B=2)", "Items(B=1)", "%", "Items(%zz)", "Items(1,2)", "((((", "Items(1"] {
+        for id in [
+            "Items(", "Items()", "Items('x", "", "/", "Items(A=1,B=2)", "Items(B=1)", "%", "Items(%zz)", "Items(1,2)", "((((", "Items(1",
+        ] {
             let removal = #"{"@odata.context":"$metadata#Customers/$deletedEntity","id":"\#(id)"}"#
             #expect(try applied(["ID"], [#"{"ID":1}"#, removal]).count == 1, "\(id)")
         }
@@ -103,13 +108,15 @@ import WebServiceClient
                 #"{"ID":1,"Orders":[{"ID":7,"A":3,"B":2},{"ID":9,"Parts":[{"ID":1}]}],"Orders@odata.nextLink":"x","#
                     + #""Boss":{"@id":"B(1)","N":"b","M":1}}"#
             ])
-        #expect(try text(applied(["ID"], [#"{"ID":1,"Boss":{"N":1}}"#, #"{"ID":1,"Boss":{"@removed":{}}}"#])) == [#"{"ID":1,"Boss":null}"#])
+        #expect(
+            try text(applied(["ID"], [#"{"ID":1,"Boss":{"N":1}}"#, #"{"ID":1,"Boss":{"@removed":{}}}"#])) == [#"{"ID":1,"Boss":null}"#])
         let whole = try applied(["ID"], [#"{"ID":1,"T":[1],"T@odata.nextLink":"x"}"#, #"{"ID":1,"T":[2]}"#])
         #expect(try text(whole) == [#"{"ID":1,"T":[2]}"#])
         var unchanged = try applied(["ID"], [#"{"ID":1,"Orders":[{"ID":7}]}"#])
         for entry in [
             #"{"ID":1,"Orders@delta":[{"ID":8}],"Orders@nextLink":"x"}"#, #"{"ID":1,"Orders@delta":5}"#, #"{"ID":1,"Orders@delta":[5]}"#,
-            #"{"ID":1,"Orders@delta":[{"X":1}]}"#, #"{"ID":1,"Orders@delta":[{"@context":"$metadata#O/$link","source":"a","relationship":"b"}]}"#,
+            #"{"ID":1,"Orders@delta":[{"X":1}]}"#,
+            #"{"ID":1,"Orders@delta":[{"@context":"$metadata#O/$link","source":"a","relationship":"b"}]}"#,
         ] {
             #expect(throws: (any Error).self, "\(entry)") { try unchanged.apply(change(entry)) }
             #expect(try text(unchanged) == [#"{"ID":1,"Orders":[{"ID":7}]}"#])
@@ -135,18 +142,24 @@ import WebServiceClient
 
     @Test func `links are added to and removed from loaded relations`() throws {
         var collection = try applied(["ID"], [#"{"ID":1,"Orders":[{"ID":7}],"Boss":null}"#])
-        func link(_ kind: String, _ relation: String, _ target: String?, source: String = "Customers(1)") throws -> ODataChange<DynamicEntity> {
+        func link(_ kind: String, _ relation: String, _ target: String?, source: String = "Customers(1)") throws -> ODataChange<
+            DynamicEntity
+        > {
             let end = target.map { #","target":"\#($0)""# } ?? ""
-            return try change(#"{"@odata.context":"$metadata#Customers/\#(kind)","source":"\#(source)","relationship":"\#(relation)"\#(end)}"#)
+            return try change(
+                #"{"@odata.context":"$metadata#Customers/\#(kind)","source":"\#(source)","relationship":"\#(relation)"\#(end)}"#)
         }
         for _ in 0..<2 { #expect(try collection.apply(link("$link", "Orders", "Orders(8)"))) }
         #expect(try collection.apply(link("$deletedLink", "Orders", "Orders(7)")) && collection.apply(link("$link", "Boss", "B(1)")))
         #expect(try text(collection) == [#"{"ID":1,"Orders":[{"@odata.id":"Orders(8)"}],"Boss":{"@odata.id":"B(1)"}}"#])
         // 4.01 omits the target of a relation to one.
         #expect(try collection.apply(link("$deletedLink", "Boss", nil)) && collection.payloads[0]["Boss"] == .null)
-        #expect(try !collection.apply(link("$link", "Unknown", "X(1)")) && !collection.apply(link("$link", "Orders", "O(1)", source: "C(9)")))
+        #expect(
+            try !collection.apply(link("$link", "Unknown", "X(1)")) && !collection.apply(link("$link", "Orders", "O(1)", source: "C(9)")))
         #expect(try !collection.apply(change(#"{"@odata.context":"$metadata#Orders/$entity","ID":5}"#)) && collection.count == 1)
-        #expect(try !collection.apply(change(#"{"@odata.context":"$metadata#Orders/$deletedEntity","id":"Orders(1)"}"#)) && collection.count == 1)
+        #expect(
+            try !collection.apply(change(#"{"@odata.context":"$metadata#Orders/$deletedEntity","id":"Orders(1)"}"#))
+                && collection.count == 1)
     }
 
     @Test func `typed values are decoded from what was merged`() throws {

@@ -31,9 +31,18 @@ import WebServiceTesting
             (#"{"@removed":{"reason":"changed"},"ID":1}"#, nil, "1", .changed),
             (#"{"@odata.removed":{"reason":"deleted"},"@odata.id":"Customers(1)"}"#, "Customers(1)", nil, .deleted),
             (#"{"@removed":{},"@id":"Customers(1)"}"#, "Customers(1)", nil, nil),
-            (#"{"@odata.context":"$metadata#Customers/$deletedEntity","id":"Customers(1)","reason":"deleted"}"#, "Customers(1)", nil, .deleted),
-            (#"{"@odata.context":"http://host/service/$metadata#Customers/$deletedEntity","id":"6b1f","reason":"deleted"}"#, "6b1f", nil, .deleted),
-            (#"{"@odata.context":"$metadata#Customers/$deletedEntity","@odata.id":"Customers(1)","reason":"changed"}"#, "Customers(1)", nil, .changed),
+            (
+                #"{"@odata.context":"$metadata#Customers/$deletedEntity","id":"Customers(1)","reason":"deleted"}"#, "Customers(1)", nil,
+                .deleted
+            ),
+            (
+                #"{"@odata.context":"http://host/service/$metadata#Customers/$deletedEntity","id":"6b1f","reason":"deleted"}"#, "6b1f", nil,
+                .deleted
+            ),
+            (
+                #"{"@odata.context":"$metadata#Customers/$deletedEntity","@odata.id":"Customers(1)","reason":"changed"}"#, "Customers(1)",
+                nil, .changed
+            ),
             (#"{"@context":"$metadata#Customers/$deletedEntity","@id":"Customers(1)"}"#, "Customers(1)", nil, nil),
             (#"{"ID":1,"deleted":{"state":"deleted"}}"#, nil, "1", .deleted), (#"{"ID":1,"deleted":{}}"#, nil, "1", .deleted),
             (#"{"ID":1,"ODQ_CHANGEMODE":"D","ODQ_ENTITYCNTR":"-1"}"#, nil, "1", .deleted),
@@ -103,7 +112,8 @@ import WebServiceTesting
     }
 
     @Test(arguments: [
-        ("$metadata#Customers/$deletedEntity", "Customers", "$deletedEntity"), ("#Customers(Name,Orders(ID))/$delta", "Customers", "$delta"),
+        ("$metadata#Customers/$deletedEntity", "Customers", "$deletedEntity"),
+        ("#Customers(Name,Orders(ID))/$delta", "Customers", "$delta"),
         ("#Customers/Ns.Vip/$entity", "Customers", "$entity"), ("#Customers('a/b')/Orders/$link", "Customers('a/b')/Orders", "$link"),
         ("$metadata#Collection(Ns.User)", nil, nil), ("$metadata", nil, nil), ("#", nil, nil), ("#users(id)", "users", nil),
     ]) func `a context names the set and the kind`(text: String, set: String?, kind: String?) {

@@ -153,7 +153,8 @@ final class TrackedService: Sendable {
         let spellings = [
             #"{"@removed":{"reason":"deleted"},"id":\#(id)}"#, #"{"@odata.removed":{"reason":"changed"},"@odata.id":"Things(\#(id))"}"#,
             #"{"@odata.context":"$metadata#Things/$deletedEntity","id":"https://h.example/svc/Things(\#(id))","reason":"deleted"}"#,
-            #"{"@odata.context":"$metadata#Things/$deletedEntity","@odata.id":"Things(id=\#(id))"}"#, #"{"id":\#(id),"deleted":{"state":"deleted"}}"#,
+            #"{"@odata.context":"$metadata#Things/$deletedEntity","@odata.id":"Things(id=\#(id))"}"#,
+            #"{"id":\#(id),"deleted":{"state":"deleted"}}"#,
         ]
         return spellings.randomElement(using: &random) ?? ""
     }
