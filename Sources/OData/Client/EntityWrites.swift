@@ -36,15 +36,26 @@ extension ODataClient {
         _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition = .usual,
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
+        guard let operation = try operation(updating: request, with: draft, if: condition, preferring: preference) else {
+            return WriteResult(unchanged: draft.etag)
+        }
+        return try await write(operation, Entity.self)
+    }
+
+    /// Returns the update by a draft; `nil` if nothing changed.
+    func operation<Entity>(
+        updating request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition,
+        preferring preference: ReturnPreference?
+    ) throws -> WriteOperation? {
         let changes = try payload(request.resource) { try draft.changes(payloadFormat, types: types, userInfo: userInfo) }
-        guard !changes.properties.isEmpty || !draft.bindings.isEmpty else { return WriteResult(unchanged: draft.etag) }
+        guard !changes.properties.isEmpty || !draft.bindings.isEmpty else { return nil }
         var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
         let body = try payload(request.resource) { try bound(changes, draft.bindings, isUpdate: true) }
         operation.body = .object(draft.typed(body, payloadFormat, types))
         operation.isUpdate = true
         operation.condition = condition == .usual ? draft.etag.map { .version($0) } ?? .usual : condition
         operation.preference = preference
-        return try await write(operation, Entity.self)
+        return operation
     }
 
     /// Sets properties of an entity, by their wire names, by PATCH (MERGE in version 2).

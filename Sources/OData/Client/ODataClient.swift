@@ -186,6 +186,33 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         return entity
     }
 
+    /// Returns one entity with its metadata if the service has another version of it than the given one, or `nil` if it is unchanged
+    /// (`If-None-Match`; Protocol 4.01, section 8.2.5).
+    ///
+    /// - Parameter etag: the version that is known: ``EntityMetadata/etag``. `nil` reads the entity in any case.
+    /// - Throws: `ServiceError`, also when the entity doesn't exist, or `CancellationError` when the task was cancelled.
+    public func entity<Entity>(
+        _ request: EntityRequest<Entity>, unlessVersion etag: String?
+    ) async throws -> ODataEntity<Entity>? {
+        guard let etag else { return try await entity(request) }
+        let request = request.withMetadata().header("If-None-Match", etag)
+        let operation = ODataOperation(request.query)
+        let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
+        // GET, because a condition has no meaning for a posted query.
+        let response: ServiceResponse<ODataEntity<Entity>?> = try await self.response(
+            call(operation, to: target, method: .get), operation, for: .readingIfChanged)
+        guard var entity = response.value else {
+            guard response.status == 304 else {
+                throw error(
+                    operation, .decoding, .emptyBody, "The service answered with status \(response.status) and without an entity.",
+                    response: ResponseSummary(of: response))
+            }
+            return nil
+        }
+        if entity.metadata.etag == nil { entity.metadata.etag = response.headers["ETag"] }
+        return entity
+    }
+
     // MARK: Pages
 
     /// Returns the pages of a query, each fetched when it is requested.

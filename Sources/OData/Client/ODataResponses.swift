@@ -35,7 +35,7 @@ extension ODataClient {
     /// - Parameters:
     ///   - url: the base of a relative location.
     ///   - location: the `Location` field.
-    private func check(
+    func check(
         _ status: Int, for purpose: CallPurpose, _ operation: ODataOperation, response: @autoclosure () -> ResponseSummary, url: String,
         location: @autoclosure () -> String?
     ) throws {
@@ -48,7 +48,9 @@ extension ODataClient {
             fault = .accepted(monitor: target(), retryAfter: response().headers["Retry-After"].flatMap { RetryAfter($0) })
         case 200, 201, 202, 203, 204:
             return
-        case 205 where purpose != .reading:
+        case 205 where purpose != .reading && purpose != .readingIfChanged:
+            return
+        case 304 where purpose == .readingIfChanged:
             return
         case 200..<300:
             fault = .unexpected(status)
@@ -121,6 +123,8 @@ extension ODataClient {
 /// The purpose of a call, which determines the accepted statuses.
 enum CallPurpose: Sendable, Hashable {
     case reading
+    /// A read with a condition, which the service may answer with 304 (Not Modified).
+    case readingIfChanged
     /// A change, and whether it requires an existing entity.
     case changing(mustExist: Bool)
     /// An action whose result doesn't matter.

@@ -76,7 +76,8 @@ extension ODataClient {
         return try await response(call(operation, to: target, for: Result.self), operation).value
     }
 
-    private func operation(
+    /// Returns the call of an action as a change.
+    func operation(
         _ action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable>, _ condition: WriteCondition
     ) throws -> WriteOperation {
         var operation = WriteOperation(.post, action)

@@ -7,6 +7,16 @@ extension WebServiceClient {
 
     /// The origin of the service root; `nil` if the root is missing or its host is an argument.
     package var serviceOrigin: Origin? { state.root?.origin }
+
+    /// The current date on the client's clock.
+    package var currentDate: Date { runtime.clock.date() }
+
+    /// Waits on the client's clock.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before.
+    package func pause(for duration: Duration) async throws {
+        try await runtime.clock.sleep(duration, unless: CallCancellation())
+    }
 }
 
 /// Makes calls without a table: ``WebServiceClient/WebServiceClient/http``.

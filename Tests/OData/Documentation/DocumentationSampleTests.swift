@@ -58,6 +58,8 @@ private struct CountrySales: Decodable, Sendable {
             .header("Accept-Language", "de")
             .preferring("odata.track-changes")
         #expect(request.options.headers == ["Accept-Language": "de", "Prefer": "odata.track-changes"])
+        let others = FetchRequest<Traveller>().includingAnnotations("display.*").omitting(.nulls).isolated()
+        #expect(others.options.headers["OData-Isolation"] == "snapshot")
     }
 
     @Test func relationsAndOtherOptions() throws {

@@ -41,6 +41,8 @@ private struct Customer: Codable, Sendable, EntityType {
         let customer = try await client.entity(FetchRequest<Customer>().key(5))
         try #require(stub.requests.last).expectURL("https://h.example/Customers(5)")
         #expect(customer.undeclared["ZipCode"]?.string == "53111" && customer.State == .unknown("Closed"))
+        let newer = try await client.entity(FetchRequest<Customer>().key(5), unlessVersion: customer.metadata.etag)  // nil: unchanged
+        #expect(newer?.ID == 5)
         var orders: [Int] = []
         for try await order in client.entities(of: customer.Orders) { orders.append(order.ID) }
         #expect(orders == [1])

@@ -1,0 +1,226 @@
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import OData
+@testable import WebServiceClient
+
+/// Requests that a service carries out asynchronously.
+@Suite struct ODataJobTests {
+    struct Item: Codable, Sendable, Equatable { var id: Int }
+
+    private let stub = StubTransport()
+    private let items = FetchRequest<Item>(from: "Items")
+    private let waits = Locked([Duration]())
+    private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    /// A client whose waits end at once.
+    private func client(_ version: ODataVersion = .v4, root: String = "https://h.example/svc/") -> ODataClient {
+        let waits = waits
+        let clock = CallClock(
+            now: { .now }, date: { Self.now },
+            schedule: { delay, action in
+                waits.withLock { $0.append(delay) }
+                action()
+                return {}
+            })
+        return CallClock.$current.withValue(clock) {
+            let client = stub.client(version, root: root)
+            client.configure { $0.headers = ["X-Client": "1"] }
+            return client
+        }
+    }
+
+    private func monitors(_ answers: StubAnswer...) {
+        let left = Locked(answers[...])
+        stub.on(.get, "/*path", .answering { _ in left.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? .status(404) } })
+        stub.on(.delete, "/*path", .status(204))
+    }
+
+    private func accepted(_ location: String = "/status/1", after seconds: String? = nil) -> StubAnswer {
+        var headers: HTTPFields = ["Location": location]
+        headers["Retry-After"] = seconds
+        return .status(202, headers: headers)
+    }
+
+    private static let page = #"{"value":[{"id":1}],"@odata.nextLink":"Items?$skiptoken=1"}"#
+
+    private var prefer: [String] { stub.requests[0].request.headers[values: "Prefer"] }
+
+    @Test func `a service may answer at once`() async throws {
+        stub["Items"] = .json(Self.page)
+        let job = try await client().start(items, waiting: .milliseconds(9_100))
+        #expect(try await job.value.entities == [Item(id: 1)] && job.ticket == nil)
+        #expect(try await job.status() == .finished)
+        #expect(try await job.cancel() == .finished)
+        #expect(prefer == ["respond-async, wait=10"] && stub.requests.count == 1 && waits.withLock { $0 } == [])
+    }
+
+    @Test func `the monitor is polled as asked, and may move`() async throws {
+        stub["Items"] = .answering { [stub] request in
+            switch stub.requests.count {
+            case 1: return accepted(after: "7")
+            case 2: return accepted("/status/2?s3cret")
+            case 3: return .status(202)
+            default:
+                return .json(Self.page, headers: ["AsyncResult": "200", "ETag": "\"1\""])
+            }
+        }
+        let job = try await client().start(items)
+        let response = try await job.response()
+        #expect(response.value.entities == [Item(id: 1)] && response.status == 200 && response.headers["ETag"] == "\"1\"")
+        // Links are relative to the request, not to the monitor.
+        #expect(response.value.url(of: response.value.nextLink)?.absoluteString == "https://h.example/svc/Items?$skiptoken=1")
+        let urls = stub.requests.map(\.request.url.absoluteString).dropFirst()
+        #expect(urls == ["https://h.example/status/1", "https://h.example/status/2?s3cret", "https://h.example/status/2?s3cret"])
+        #expect(waits.withLock { $0 } == [.seconds(7), .seconds(1), .seconds(2)])
+        #expect(stub.requests[1].request.headers["Accept"]?.hasPrefix("application/json") == true)
+        #expect(stub.requests[1].request.headers["X-Client"] == "1" && stub.requests[1].request.headers["Prefer"] == nil)
+        #expect(job.ticket == nil)
+    }
+
+    @Test func `the result may be a response inside of a body`() async throws {
+        let inner = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nOData-Version: 4.0\r\n\r\n" + Self.page
+        stub["Items"] = .inTurn(accepted(), .data(Data(inner.utf8), type: "application/http"))
+        #expect(try await client().start(items).value.entities == [Item(id: 1)])
+        let failed = "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n\r\n" + #"{"error":{"code":"E1","message":"gone"}}"#
+        stub["Items"] = .inTurn(accepted(), .data(Data(failed.utf8), type: "application/http"))
+        let error = await #expect(throws: ServiceError.self) { try await client().start(items).value }
+        #expect(error?.status == 404 && (error?.errorBody as? ODataErrorBody)?.code == "E1")
+        stub["Items"] = .inTurn(accepted(), .data(Data("nothing".utf8), type: "application/http"))
+        let broken = await #expect(throws: ServiceError.self) { try await client().start(items).value }
+        #expect(broken?.kind == .job)
+    }
+
+    @Test func `failures of the request and of the monitor are errors`() async throws {
+        let body = #"{"error":{"code":"E1","message":"m"}}"#
+        let cases: [(StubAnswer, Int?, ServiceError.Kind)] = [
+            (.json(body, headers: ["AsyncResult": "409"]), 409, .refused), (.json("x", headers: ["AsyncResult": "500"]), 500, .status),
+            (.json(body, headers: ["AsyncResult": "abc"]), 200, .job), (.status(404), 404, .job), (.status(410), 410, .job),
+            (.status(503), 503, .status), (.json(body, status: 500), 500, .refused), (.json(#"{"value":[{"id":"#), 200, .decoding),
+            (.status(200), 200, .emptyBody), (.json(#"{"operation":"copy","status":"failed"}"#, status: 202), 202, .refused),
+            (.status(202, headers: ["Location": "ftp://h.example/1"]), nil, .link),
+        ]
+        for (answer, status, kind) in cases {
+            stub["Items"] = .inTurn(accepted(), answer)
+            let error = await #expect(throws: ServiceError.self) { try await client().start(items).value }
+            #expect(error?.status == status && error?.kind == kind, "\(kind) \(String(describing: error))")
+        }
+        stub["Items"] = .status(202)
+        let lost = await #expect(throws: ServiceError.self) { try await client().start(items) }
+        #expect(lost?.cause as? ODataStatusError == .accepted(monitor: nil, retryAfter: nil))
+        stub["Items"] = .json(body, status: 400)
+        let refused = await #expect(throws: ServiceError.self) { try await client().start(items) }
+        #expect(refused?.status == 400 && (refused?.errorBody as? ODataErrorBody)?.code == "E1")
+    }
+
+    @Test func `a job is found again by its ticket, and the ticket shows nothing`() async throws {
+        stub["Items"] = .inTurn(accepted("/status/1?sig=s3cret", after: "5"), .json(Self.page))
+        let ticket = try #require(try await client().start(items).ticket)
+        #expect(ticket.notBefore == Self.now.addingTimeInterval(5))
+        let kept = try JSONDecoder().decode(ODataJobTicket.self, from: JSONEncoder().encode(ticket))
+        let job = try client().job(kept, returning: ODataPage<Item>.self)
+        #expect(try await job.value.entities == [Item(id: 1)] && waits.withLock { $0 } == [.seconds(5)])
+        var dumped = ""
+        dump(ticket, to: &dumped)
+        #expect(!"\(ticket)\(String(reflecting: ticket))\(dumped)".contains("s3cret"))
+        let error = #expect(throws: ServiceError.self) {
+            try client(root: "https://other.example/").job(kept, returning: ODataPage<Item>.self)
+        }
+        #expect(error?.cause as? ODataJobError == .otherService("https://h.example"))
+    }
+
+    @Test func `a monitor elsewhere gets no credentials and no headers`() async throws {
+        stub["Items"] = .inTurn(
+            accepted("https://other.example/m/1"),
+            .json(#"{"operation":"copy","status":"inProgress","percentageComplete":40}"#, status: 202),
+            .json(#"{"operation":"copy","status":"completed","resourceId":"01"}"#, status: 202))
+        let job: ODataJob<DynamicEntity> = try await client().start(invoking: ODataQuery(ResourcePath("Items")))
+        #expect(try await job.status() == .running(progress: 0.4, wait: nil))
+        #expect(try await job.value["resourceId"] == "01")
+        for request in stub.requests.dropFirst() {
+            #expect(request.request.url.host() == "other.example" && request.request.headers["X-Client"] == nil)
+        }
+        stub["Items"] = accepted("http://h.example/m/1")
+        let error = await #expect(throws: ServiceError.self) { try await client().start(items) }
+        #expect(error?.cause as? ODataJobError == .insecureMonitor("http://h.example/m/1"))
+    }
+
+    @Test func `a job can be cancelled`() async throws {
+        stub["Items"] = .answering { [stub] request in
+            guard request.request.method == .delete else { return accepted() }
+            return stub.requests.count == 2 ? accepted("/status/2") : .status(204)
+        }
+        let job = try await client().start(items)
+        #expect(try await job.cancel() == .pending)
+        #expect(try await job.cancel() == .cancelled)
+        #expect(stub.requests.last?.request.url.path() == "/status/2")
+        for (answer, kind) in [(StubAnswer.status(405), ServiceError.Kind.status), (.status(404), .job)] {
+            stub["Items"] = .answering { $0.request.method == .delete ? answer : accepted() }
+            let other = try await client().start(items)
+            let error = await #expect(throws: ServiceError.self) { try await other.cancel() }
+            #expect(error?.kind == kind)
+        }
+    }
+
+    @Test func `changes, operations and entities have results of their own`() async throws {
+        let client = client(.v401)
+        let created = #"{"@odata.etag":"\"1\"","id":7}"#
+        stub["Items"] = .inTurn(accepted(), .json(created, headers: ["AsyncResult": "201", "Location": "Items(7)"]))
+        let job = try await client.start(creating: Item(id: 7), in: items, preferring: .representation)
+        let response = try await job.response()
+        #expect(response.status == 201 && response.value?.value == Item(id: 7) && response.value?.metadata.etag == "\"1\"")
+        #expect(prefer == ["return=representation, respond-async"])
+        var draft = EntityDraft(of: Item(id: 7), etag: "\"1\"")
+        let unchanged: ODataJob<ODataEntity<Item>?> = try await client.start(updating: items.key(7), with: draft)
+        #expect(try await unchanged.value == nil)
+        draft.id = 8
+        stub["Items(…)"] = .inTurn(accepted(), .status(200, headers: ["AsyncResult": "204"]))
+        #expect(try await client.start(updating: items.key(7), with: draft).value == nil)
+        stub["Items(…)"] = .inTurn(accepted(), .status(200, headers: ["AsyncResult": "201"]))
+        let wrong = await #expect(throws: ServiceError.self) { try await client.start(updating: items.key(7), with: draft).value }
+        #expect(wrong?.cause as? ODataStatusError == .created(at: nil))
+        stub["Items(…)"] = .inTurn(accepted(), .status(200, headers: ["AsyncResult": "204"]))
+        _ = try await client.start(deleting: items.key(7)).value
+        stub["Items"] = .inTurn(accepted(), .json(#"{"value":5}"#))
+        let number: ODataJob<Int> = try await client.start(evaluating: ODataQuery(ResourcePath("Items")))
+        #expect(try await number.value == 5)
+        stub["Items"] = .inTurn(accepted(), .json(#"{"value":"5"}"#))
+        let text: ODataJob<String> = try await client.start(evaluating: ODataQuery(ResourcePath("Items")))
+        #expect(try await text.value == "5")
+        stub["Items(…)"] = .inTurn(accepted(), .json(#"{"id":7}"#))
+        #expect(try await client.start(items.key(7)).value == Item(id: 7))
+    }
+}
+
+/// Responses inside of a body.
+@Suite struct EmbeddedResponseTests {
+    @Test func `a response is read with either line end, with and without a length`() throws {
+        for end in ["\r\n", "\n"] {
+            let text = ["HTTP/1.1 201 Created now", "Content-Type: text/plain", "X: 1", "", "a\(end)\(end)b"].joined(separator: end)
+            let response = try EmbeddedResponse(Data((end + text).utf8))
+            #expect(response.status == 201 && response.headers["X"] == "1" && response.headers[.contentType] == "text/plain")
+            #expect(response.body == Data("a\(end)\(end)b".utf8))
+            let bounded = try EmbeddedResponse(Data("HTTP/1.1 200\(end)Content-Length: 2\(end)\(end)abc".utf8))
+            #expect(bounded.body == Data("ab".utf8))
+            #expect(try EmbeddedResponse(Data("HTTP/1.1 204 No Content\(end)X: 1\(end)".utf8)).headers["X"] == "1")
+        }
+    }
+
+    @Test(arguments: [
+        "", "HTTP/1.1", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ]) func `what is no response is refused`(text: String) {
+        #expect(throws: EmbeddedResponse.Fault.self) { try EmbeddedResponse(Data(text.utf8)) }
+    }
+
+    @Test func `any cut is read or refused`() {
+        let text = Data("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}".utf8)
+        for count in 0..<text.count { #expect((try? EmbeddedResponse(text.prefix(count)))?.body ?? Data() == Data()) }
+        #expect(throws: EmbeddedResponse.Fault.self) {
+            try EmbeddedResponse(Data("HTTP/1.1 200 OK\r\n".utf8) + Data(repeating: 0x61, count: 300_000) + Data("\r\n\r\n".utf8))
+        }
+    }
+}
