@@ -164,7 +164,7 @@ struct Dispatcher: Sendable {
             outside: bound.isForeign ? bound.request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil, success: endpoint.success,
             identifier: attributes.isEmpty ? bound.identifier : try identifier(bound, attributes), isStream: bound.isStream,
             bodyLimit: endpoint.bodyLimit, progress: run?.progress)
-        if let dryRun = DryRun.current, dryRun.catches(state.client) {
+        if let dryRun = DryRun.current, dryRun.catches(state.client), dryRun.isPending {
             try dryRun.take(CapturedCall(dispatcher: self, bound: bound, attributes: attributes))
             return (record, nil)
         }
@@ -251,7 +251,10 @@ struct Dispatcher: Sendable {
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         let dryRun = DryRun.current
         if dryRun == nil, CallAttributes.current == nil, CallRun.current == nil { return try await chain(request, context) }
-        if let dryRun, dryRun.catches(state.client) { context.dryRun = dryRun }
+        if let dryRun, dryRun.catches(state.client) {
+            if let answer = dryRun.takeAnswer(to: request) { return answer }
+            if dryRun.isPending { context.dryRun = dryRun }
+        }
         return try await DryRun.$current.withValue(nil) { [context] in
             try await CallAttributes.$current.withValue(nil) {
                 try await CallRun.$current.withValue(nil) { try await chain(request, context) }
@@ -328,8 +331,10 @@ extension Dispatcher {
     /// - Parameters:
     ///   - limit: The maximum number of bytes of a failure's body that are read to judge it.
     ///   - wait: The time to wait before the request is sent. The call's deadline begins afterwards.
+    ///   - keeps: Whether the caller judges a response itself, so that its body is returned whatever its status.
     func streamWithReader(
-        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit, after wait: Duration = .zero
+        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit, after wait: Duration = .zero,
+        keeping keeps: @Sendable (TransportResponse) -> Bool = { _ in false }
     ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
         var bound = bound
         bound.isStream = true
@@ -355,7 +360,8 @@ extension Dispatcher {
         let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
         let body: ResponseBody
         do {
-            let judged = try await reader.judgedStream(failuresUpTo: limit)
+            let isKept = keeps(exchange.response)
+            let judged = isKept ? exchange.response.body : try await reader.judgedStream(failuresUpTo: limit)
             try checkCancellation()
             try record.cancellation.check()
             body = judged.observed(check: { try record.cancellation.check() }, ended: end)
