@@ -10,7 +10,7 @@ final class BatchExchange {
     private var matcher: BatchMatcher
     private var chunks: ResponseBody.Iterator
     private var chunk = Data()
-    private var ready: [(number: Int, verdict: BatchVerdict)] = []
+    private var ready: ArraySlice<(number: Int, verdict: BatchVerdict)> = []
     private var hasFed = false
     private var isOver = false
     /// Opens the rest of an answer that continues at a link.
@@ -51,23 +51,20 @@ final class BatchExchange {
                 + "batches, and this format (batching.format)?", response: ResponseSummary(of: source.response))
     }
 
-    /// The status of the answer itself.
-    var status: Int { source.response.status }
-
     /// Returns the next verdict; `nil` when every request has one.
     ///
     /// - Throws: `CancellationError`; `ServiceError` if the call was cancelled. Other failures are verdicts of the requests that have no
     ///   response.
     func next() async throws -> (number: Int, verdict: BatchVerdict)? {
         while true {
-            if !ready.isEmpty {
+            if let first = ready.popFirst() {
                 verdicts += 1
-                return ready.removeFirst()
+                return first
             }
             if isOver { return nil }
             do {
                 if let step = try reader.next() {
-                    ready = matcher.take(step)
+                    ready = matcher.take(step)[...]
                 } else if hasFed {
                     try await finish()
                 } else {
@@ -111,6 +108,6 @@ final class BatchExchange {
     private func end(cut: String?) {
         isOver = true
         source.response.value.cancel()
-        ready = matcher.end(cut: cut)
+        ready = matcher.end(cut: cut)[...]
     }
 }

@@ -147,7 +147,7 @@ struct BatchMatcher {
     }
 
     private mutating func take(_ replies: [BatchReply], fault: String?) -> [(number: Int, verdict: BatchVerdict)] {
-        let known = replies.lazy.compactMap { reply in reply.id.flatMap { self.number(named: $0) } }.first
+        let known = replies.compactMap { reply in reply.id.flatMap { number(named: $0) } }.first
         guard let number = known ?? (cursorIsInside ? cursor : nil) else {
             strays.append("a change set")
             return []

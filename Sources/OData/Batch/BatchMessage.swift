@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import WebServiceClient
 
 /// An HTTP message inside a batch: a request, or a response.
@@ -43,8 +43,9 @@ struct BatchMessage: Sendable, Equatable {
         guard let text = length?.trimmingCharacters(in: .whitespaces), let length = Int(text), length >= 0 else { return Data(bytes) }
         let spare = bytes.dropFirst(length)
         if bytes.count < length {
-            // Some services count a line end that belongs to the delimiter.
-            if length - bytes.count <= 2 { return Data(bytes) }
+            // Some services count the line end that belongs to the boundary, or count CRLF and write LF.
+            let missing = length - bytes.count
+            if missing <= 2 || (!bytes.contains(0x0D) && missing == bytes.count(where: { $0 == 0x0A })) { return Data(bytes) }
             throw .malformed("its body has \(bytes.count) bytes, and its Content-Length is \(length)")
         }
         guard spare.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else {
@@ -87,8 +88,8 @@ struct BatchReply: Sendable, Equatable {
         self.fault = fault
     }
 
-    /// Whether the request failed, as far as its status tells.
-    var isFailure: Bool { status >= 400 }
+    /// Whether the request failed, as far as its status tells. A redirect doesn't perform it either.
+    var isFailure: Bool { status >= 300 && status != 304 }
 
     /// Whether it is the end of an answer that continues asynchronously (Protocol 4.01, section 11.7.4).
     var isAccepted: Bool { status == 202 && headers[.location] != nil }
@@ -114,4 +115,36 @@ protocol BatchAnswerReading {
     mutating func next() throws -> BatchAnswerStep?
     /// The link to the rest of the answer, at its end.
     func nextLink() throws -> String?
+}
+
+@_spi(Fuzzing) extension ODataBatchAnswer {
+    /// Returns what an answer to four requests, of which two are a group, says about each, as text; for the fuzzer.
+    ///
+    /// - Parameter boundary: the boundary of a multipart answer; `nil` for JSON.
+    public static func verdicts(in data: Data, boundary: String?, inPiecesOf size: Int) -> [String] {
+        var reader: any BatchAnswerReading =
+            if let boundary { MultipartBatchReader(boundary: boundary, limit: 1 << 16) } else { JSONBatchReader(limit: 1 << 16) }
+        var matcher = BatchMatcher(numbers: 1...4, groups: [2...3], isJSON: boundary == nil, stops: false)
+        var found: [Int: String] = [:]
+        func read() throws {
+            while let step = try reader.next() {
+                for (number, verdict) in matcher.take(step) { found[number] = "\(verdict)" }
+            }
+        }
+        var cut: String?
+        do {
+            var rest = data[...]
+            while !rest.isEmpty {
+                try reader.feed(Data(rest.prefix(size)))
+                rest = rest.dropFirst(size)
+                try read()
+            }
+            reader.finish()
+            try read()
+        } catch {
+            cut = "cut"
+        }
+        for (number, verdict) in matcher.end(cut: cut) { found[number] = "\(verdict)" }
+        return (1...4).map { found[$0] ?? "none" }
+    }
 }

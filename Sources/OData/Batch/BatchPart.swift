@@ -11,7 +11,7 @@ public struct BatchPart<Value: Sendable>: Sendable, Hashable {
     let token: UInt64
 }
 
-/// A result that tells which entity a request created or read, so that later requests of the batch can refer to it.
+/// The result of a request that creates or changes an entity, to which later requests of the batch can refer.
 public protocol BatchEntityResult: Sendable {
     /// The type of the entity.
     associatedtype ReferencedEntity: Decodable & Sendable
@@ -22,13 +22,8 @@ extension WriteResult: BatchEntityResult {
     public typealias ReferencedEntity = Entity
 }
 
-extension ODataEntity: BatchEntityResult {
-    /// The type of the entity.
-    public typealias ReferencedEntity = Entity
-}
-
 extension BatchPart where Value: BatchEntityResult {
-    /// The entity that the part creates or reads, for later requests of the same batch: `$1` (Protocol 4.01, section 11.7.3.1).
+    /// The entity that the part creates or changes, for later requests of the same batch: `$1` (Protocol 4.01, section 11.7.3.1).
     ///
     ///     let order = group.create(draft, in: FetchRequest<Order>())
     ///     group.create(line, in: order.reference.navigate(\.items))              // POST $1/Items

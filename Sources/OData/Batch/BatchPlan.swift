@@ -174,7 +174,8 @@ struct BatchForm: Sendable {
         guard request.method.isValid else { throw refusal("its method isn't one") }
         var headers = HTTPFields()
         for field in request.headers where common[field.name] != field.value || !common.contains(field.name) {
-            guard field.name.isValid, !field.value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F }) else {
+            let isClean = !field.value.unicodeScalars.contains { ($0.value < 0x20 && $0 != "\t") || $0.value == 0x7F }
+            guard field.name.isValid, isClean else {
                 throw refusal("its field \(field.name) has a name or a value that can't be sent")
             }
             if field.name == .contentLength || field.name == "Host" { continue }
@@ -210,12 +211,12 @@ struct BatchForm: Sendable {
         let text = url.absoluteString
         guard text.hasPrefix(root) else { return nil }
         let relative = text.dropFirst(root.count)
-        let isReference = relative.utf8.first == UInt8(ascii: "$") && relative.utf8.dropFirst().first.map { (0x30...0x39).contains($0) } == true
+        let isReference = relative.first == "$" && relative.dropFirst().first.map { "0"..."9" ~= $0 } == true
         switch isReference ? .relative : urls {
         case .relative:
             // A colon before the first slash would end a scheme.
             let path = relative.prefix { $0 != "?" }
-            return (path.replacing(":", with: "%3A") + relative.dropFirst(path.count), nil)
+            return (String(path).replacing(":", with: "%3A") + String(relative.dropFirst(path.count)), nil)
         case .absolute:
             return (text, nil)
         case .hostRelative:

@@ -1,5 +1,5 @@
 import Foundation
-public import WebServiceClient
+import WebServiceClient
 
 /// Sends the reads that tasks make at the same time as one batch.
 ///

@@ -3,7 +3,7 @@ import WebServiceClient
 
 /// Reads the parts of a multipart batch, of any version, while it arrives: requests as well as responses.
 ///
-/// It reads what services write: lines that end with LF alone, no line end after the last boundary, ids in the wrong fields, parts without a
+/// It reads what services write: lines that end with LF alone, a byte order mark, no line end after the last boundary, ids in the wrong fields, parts without a
 /// type. Text after the last boundary is ignored (RFC 2046 §5.1.1). A batch without its last boundary is an error.
 struct MultipartBatchReader {
     /// A part: a message, or a change set with its messages and, if it can't be read to its end, the fault.
@@ -54,6 +54,8 @@ struct MultipartBatchReader {
     private var parser: PartParser
     private let limit: Int
     private var current = Current.none
+    /// The first bytes of the batch, until it is known whether they are a byte order mark.
+    private var lead: Data? = Data()
 
     /// - Parameters:
     ///   - boundary: the boundary that the batch's type names.
@@ -63,9 +65,24 @@ struct MultipartBatchReader {
         self.limit = max(0, limit)
     }
 
-    mutating func feed(_ piece: Data) { piece.withUnsafeBytes { parser.feed($0) } }
+    mutating func feed(_ piece: Data) {
+        guard var lead else { return piece.withUnsafeBytes { parser.feed($0) } }
+        // A byte order mark would hide the first boundary.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        lead.append(piece)
+        guard lead.count >= mark.count || !mark.starts(with: lead) else {
+            self.lead = lead
+            return
+        }
+        self.lead = nil
+        lead.dropFirst(lead.starts(with: mark) ? mark.count : 0).withUnsafeBytes { parser.feed($0) }
+    }
 
-    mutating func finish() { parser.finish() }
+    mutating func finish() {
+        lead?.withUnsafeBytes { parser.feed($0) }
+        lead = nil
+        parser.finish()
+    }
 
     /// Returns the next part; `nil` if more input is needed, or at the end.
     ///

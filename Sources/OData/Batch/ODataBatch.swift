@@ -1,4 +1,3 @@
-public import Foundation
 public import WebServiceClient
 
 /// Requests that are sent to a service as one (Protocol 4.01, section 11.7).

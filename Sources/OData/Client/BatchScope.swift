@@ -7,7 +7,6 @@ import WebServiceClient
 final class BatchScope: Sendable {
     @TaskLocal static var current: BatchScope?
 
-    private static let mark = "$part-"
     private static let count = Locked<UInt64>(0)
 
     private struct State {
@@ -28,7 +27,7 @@ final class BatchScope: Sendable {
     }
 
     /// Returns the text of a reference to a part.
-    static func text(of token: UInt64) -> String { mark + String(token) }
+    static func text(of token: UInt64) -> String { ResourcePath.partMark + String(token) }
 
     /// Adds a part, to which later ones may refer.
     func add(_ token: UInt64, number: Int?) {
@@ -56,8 +55,8 @@ final class BatchScope: Sendable {
     /// - Throws: ``ODataQueryError`` if the part isn't an earlier one of the batch.
     static func resolved(_ text: String) throws(ODataQueryError) -> String {
         // Almost no URL is a reference, and each call asks.
-        guard text.utf8.first == UInt8(ascii: "$"), text.hasPrefix(mark) else { return text }
-        let rest = text.utf8.dropFirst(mark.utf8.count)
+        guard text.utf8.first == UInt8(ascii: "$"), text.hasPrefix(ResourcePath.partMark) else { return text }
+        let rest = text.utf8.dropFirst(ResourcePath.partMark.utf8.count)
         let digits = rest.prefix { (0x30...0x39).contains($0) }
         guard let token = UInt64(String(Substring(digits))) else { return text }
         guard let scope = current else {

@@ -1,4 +1,4 @@
-public import WebServiceClient
+import WebServiceClient
 
 /// The form of a service's batches: ``ODataClient/batching``.
 ///

@@ -36,7 +36,9 @@ extension ODataClient {
     }
 
     /// Reads a response that came with those of other calls, if the client sends reads together; `nil` if the call is sent on its own.
-    private func deferred<Value: Decodable & Sendable>(_ call: ServiceCall, for purpose: CallPurpose) async throws -> ServiceResponse<Value>? {
+    private func deferred<Value: Decodable & Sendable>(
+        _ call: ServiceCall, for purpose: CallPurpose
+    ) async throws -> ServiceResponse<Value>? {
         guard purpose == .reading, let deferral = readDeferral, !EnclosedCall.isActive else { return nil }
         let captured = try await EnclosedCall.of(self) { _ in
             let _: ServiceResponse<Value> = try await call.response()
