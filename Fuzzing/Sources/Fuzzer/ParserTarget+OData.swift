@@ -42,6 +42,9 @@ extension ParserTarget {
             check(first == second, "\(String(decoding: first, as: UTF8.self)) doesn't come back")
         case .edmText:
             readText(text)
+        case .odataBatch, .odataBatchJSON:
+            let boundary = self == .odataBatch ? "b" : nil
+            checkPieces(text) { ODataBatchAnswer.verdicts(in: data, boundary: boundary, inPiecesOf: $0) }
         default:
             return
         }

@@ -14,7 +14,7 @@ enum ParserTarget: String, CaseIterable {
     case xml, xmlDecoding
     case lines, events, jsonLines, jsonSequence, parts
     case odataQuery, odataExpression, odataLiteral, odataModel
-    case odataPage, odataPieces, odataPayload, odataEntity, edmText
+    case odataPage, odataPieces, odataPayload, odataEntity, edmText, odataBatch, odataBatchJSON
     case spoolSegment, redaction, receiverAnswer, traceContext
 
     func run(_ text: String, _ data: Data) {
@@ -177,7 +177,7 @@ enum ParserTarget: String, CaseIterable {
                 check(unread[values: name] == fields[values: name], "\(text.debugDescription) has another \(name) if it isn't read")
             }
         case .odataError, .odataQuery, .odataExpression, .odataLiteral, .odataModel, .odataPage, .odataPieces, .odataPayload, .odataEntity,
-            .edmText:
+            .edmText, .odataBatch, .odataBatchJSON:
             runOData(text, data)
         case .spoolSegment, .redaction, .receiverAnswer, .traceContext:
             runRemoteLogger(text, data)

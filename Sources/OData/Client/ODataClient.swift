@@ -25,6 +25,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         var maxPageSize: Int?
         var prefetchesPages = false
         var streamsPages = true
+        var batching = BatchSettings()
+        var readDeferral: (any ReadDeferral)?
         /// What calls have in common, from these settings; `nil` until the next call needs it.
         var calls: CallSettings?
 
@@ -122,6 +124,18 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public var streamsPages: Bool {
         get { settings.withLock { $0.streamsPages } }
         set { settings.withLock { $0.streamsPages = newValue } }
+    }
+
+    /// The form of this service's batches: see ``send(_:afterError:)``.
+    public var batching: BatchSettings {
+        get { settings.withLock { $0.batching } }
+        set { settings.withLock { $0.batching = newValue } }
+    }
+
+    /// Sends reads together; `nil` if each is sent on its own.
+    var readDeferral: (any ReadDeferral)? {
+        get { settings.withLock { $0.readDeferral } }
+        set { settings.withLock { $0.readDeferral = newValue } }
     }
 
     /// The settings that all calls share, from the current settings.

@@ -55,16 +55,20 @@ extension ODataClient {
         _ operation: ODataOperation, _ print: (QueryPrinter) throws(ODataQueryError) -> String
     ) throws -> String {
         do throws(ODataQueryError) {
-            return try print(printer)
+            return try BatchScope.resolved(try print(printer))
         } catch {
             throw self.error(operation, .binding, .query, error.description, cause: error)
         }
     }
 
+    /// The policy for long queries. A request inside a batch may have any length (URL Conventions 4.01, section 4.17).
+    var longQueryPolicy: LongQueryPolicy { BatchScope.current == nil ? longQueries : .get }
+
     /// Returns the call to a printed URL, with a result type.
     func call(_ operation: ODataOperation, to target: String, for result: Any.Type = Void.self) -> ServiceCall {
         let settings = callSettings
-        guard let (path, options) = settings.longQueries.posted(target, version: settings.version) else {
+        let isInBatch = BatchScope.current != nil
+        guard !isInBatch, let (path, options) = settings.longQueries.posted(target, version: settings.version) else {
             return prepared(http.request(encoded: target), settings, operation, ResultPlace(target), for: result)
         }
         let call = http.request(.post, encoded: path).body(Data(options.utf8)).constantHeader(.contentType, "text/plain")

@@ -97,7 +97,7 @@ extension ODataClient {
         let counted = FetchRequest<Entity>(counting: request)
         let operation = ODataOperation(counted.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try counted.relativeURL(using: printer) }
-        if longQueries.isExceeded(by: target, version: printer.version) { return try await countByPage(request) }
+        if longQueryPolicy.isExceeded(by: target, version: printer.version) { return try await countByPage(request) }
         let response: ServiceResponse<String> = try await self.response(call(operation, to: target, for: String.self), operation)
         // Some services begin with a byte order mark.
         let text = response.value.filter { !$0.isWhitespace && $0 != "\u{FEFF}" }

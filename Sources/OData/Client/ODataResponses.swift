@@ -8,7 +8,12 @@ extension ODataClient {
         _ call: ServiceCall, _ operation: ODataOperation, for purpose: CallPurpose = .reading
     ) async throws -> ServiceResponse<Value> {
         do {
-            let response: ServiceResponse<Value> = try await call.response()
+            let response: ServiceResponse<Value>
+            if let together: ServiceResponse<Value> = try await deferred(call, for: purpose) {
+                response = together
+            } else {
+                response = try await call.response()
+            }
             // A summary is masked, which takes longer than the checks.
             try check(
                 response.status, for: purpose, operation, response: ResponseSummary(of: response), url: response.url.absoluteString,
@@ -25,6 +30,43 @@ extension ODataClient {
                 try check(versionOf: response.headers, operation, response: response)
             }
             throw Self.withErrorBody(error)
+        } catch {
+            throw Self.withErrorBody(error)
+        }
+    }
+
+    /// Reads a response that came with those of other calls, if the client sends reads together; `nil` if the call is sent on its own.
+    private func deferred<Value: Decodable & Sendable>(
+        _ call: ServiceCall, for purpose: CallPurpose
+    ) async throws -> ServiceResponse<Value>? {
+        guard purpose == .reading, let deferral = readDeferral, !EnclosedCall.isActive else { return nil }
+        let captured = try await EnclosedCall.of(self) { _ in
+            let _: ServiceResponse<Value> = try await call.response()
+        }
+        guard let enclosed = captured.call, enclosed.request.method == .get, enclosed.request.body == nil, !enclosed.isForeign,
+            let answer = try await deferral.answer(to: enclosed, of: self)
+        else { return nil }
+        return try await EnclosedCall.answering(self, with: { _ in answer }) { _ in try await call.response() }
+    }
+
+    /// Sends a batch and returns its response, whose body is read while it arrives. A failure whose body has parts is returned too, since
+    /// they tell which of the requests failed.
+    func batchSource(_ call: ServiceCall, _ operation: ODataOperation) async throws -> BatchSource {
+        do {
+            let (response, errors) = try await call.openStream(keeping: { BatchSource.isMultipart($0.headers) })
+            do {
+                // A failure has been judged, unless it has parts.
+                if response.status < 300 {
+                    try check(
+                        response.status, for: .reading, operation, response: ResponseSummary(of: response),
+                        url: response.url.absoluteString, location: response.headers[.location])
+                }
+                try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
+                return BatchSource(response: response, errors: errors)
+            } catch {
+                response.value.cancel()
+                throw error
+            }
         } catch {
             throw Self.withErrorBody(error)
         }

@@ -135,10 +135,17 @@ extension ODataClient {
     /// Returns the URL of a reference, without the query of the service's root, which applies only to this client's calls.
     func url(of reference: EntityReference) throws -> String {
         switch reference.target {
-        case .id(let id): return id
+        case .id(let id):
+            do throws(ODataQueryError) {
+                return try BatchScope.resolved(id)
+            } catch {
+                throw self.error(ODataOperation(route: "reference"), .binding, .query, error.description, cause: error)
+            }
         case .resource(let query):
             let operation = ODataOperation(query.resource)
             let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(query) }
+            // A reference to a part of a batch is relative to nothing.
+            if BatchScope.isReference(target) { return target }
             // GET, because a posted long query would change the entity's URL.
             let url = try call(operation, to: target, method: .get).url().absoluteString
             return String(url.prefix { $0 != "?" }) + target.drop { $0 != "?" }

@@ -194,6 +194,9 @@ extension ResourcePath: CustomStringConvertible {
         route
     }
 
+    /// The beginning of a reference to a part of a batch, before the part's unique number.
+    static let partMark = "$part-"
+
     /// The name of the resource in errors, logs and metrics: its path without values, to keep the number of distinct names small.
     var route: String {
         var text = ""
@@ -213,7 +216,7 @@ extension ResourcePath.Segment {
 
     fileprivate var route: String {
         switch self {
-        case .raw(let text): Self.withoutKeys(text)
+        case .raw(let text): text.hasPrefix(ResourcePath.partMark) ? "$…" : Self.withoutKeys(text)
         case .name(let name), .cast(let name), .operation(let name): name
         case .function(let name, let parameters): name + (parameters.isEmpty ? "()" : "(…)")
         case .key: "(…)"

@@ -284,7 +284,10 @@ struct Dispatcher: Sendable {
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         let dryRun = DryRun.current
         if dryRun == nil, CallAttributes.current == nil, CallRun.current == nil { return try await chain(request, context) }
-        if let dryRun, dryRun.catches(state.client) { context.dryRun = dryRun }
+        if let dryRun, dryRun.catches(state.client) {
+            if let answer = dryRun.takeAnswer(to: request) { return answer }
+            if dryRun.isPending { context.dryRun = dryRun }
+        }
         return try await DryRun.$current.withValue(nil) { [context] in
             try await CallAttributes.$current.withValue(nil) {
                 try await CallRun.$current.withValue(nil) { try await chain(request, context) }
@@ -361,8 +364,10 @@ extension Dispatcher {
     /// - Parameters:
     ///   - limit: The maximum number of bytes of a failure's body that are read to judge it.
     ///   - wait: The time to wait before the request is sent. The call's deadline begins afterwards.
+    ///   - keeps: Whether the caller judges a response itself, so that its body is returned whatever its status.
     func streamWithReader(
-        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit, after wait: Duration = .zero
+        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit, after wait: Duration = .zero,
+        keeping keeps: @Sendable (TransportResponse) -> Bool = { _ in false }
     ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
         var bound = bound
         bound.isStream = true
@@ -379,7 +384,8 @@ extension Dispatcher {
         let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
         let body: ResponseBody
         do {
-            let judged = try await reader.judgedStream(failuresUpTo: limit)
+            let isKept = keeps(exchange.response)
+            let judged = isKept ? exchange.response.body : try await reader.judgedStream(failuresUpTo: limit)
             try checkCancellation()
             try record.cancellation.check()
             body = judged.observed(check: { try record.cancellation.check() }, ended: end)

@@ -233,10 +233,14 @@ public struct ServiceCall: Sendable {
     }
 
     /// Sends the call and returns a stream whose reader throws the call's errors. Failures are read up to the limit for bodies.
-    package func openStream() async throws -> (response: ServiceResponse<ResponseBody>, errors: StreamErrors) {
+    ///
+    /// - Parameter keeps: Whether the caller judges a response itself, so that its body is returned whatever its status.
+    package func openStream(
+        keeping keeps: @Sendable (TransportResponse) -> Bool = { _ in false }
+    ) async throws -> (response: ServiceResponse<ResponseBody>, errors: StreamErrors) {
         let dispatcher = try dispatcher()
         let (response, reader) = try await dispatcher.streamWithReader(
-            to: try bound(dispatcher), failuresUpTo: dispatcher.endpoint.bodyLimit)
+            to: try bound(dispatcher), failuresUpTo: dispatcher.endpoint.bodyLimit, keeping: keeps)
         return (response, StreamErrors(reader: reader))
     }
 
@@ -245,6 +249,13 @@ public struct ServiceCall: Sendable {
     /// - Throws: ``ServiceError``.
     package func url() throws -> URL {
         try bound(try dispatcher()).request.url
+    }
+
+    /// The call's fields before the chain runs.
+    ///
+    /// - Throws: ``ServiceError``.
+    package func headers() throws -> HTTPFields {
+        try bound(try dispatcher()).request.headers
     }
 
     func dispatcher() throws -> Dispatcher {

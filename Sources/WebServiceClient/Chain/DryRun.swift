@@ -1,4 +1,7 @@
-/// Captures the request of a client's call instead of sending it: the chain runs up to the transport and stops there.
+import Foundation
+
+/// Captures the request of a client's call instead of sending it: the chain runs up to the transport and stops there. For a call that
+/// another request encloses, it also supplies the response: see ``EnclosedCall``.
 ///
 /// A task-local value carries the dry run to the call, so a client's methods need no second variant. Inside the chain the value is `nil`,
 /// so calls that interceptors and providers make are sent, with any client. Calls from a detached task aren't captured.
@@ -10,10 +13,35 @@ final class DryRun: Sendable {
     private let caught = Locked<ServiceRequest?>(nil)
     /// Receives the first call before its chain runs; `nil` for a dry run of the chain. A transfer makes the call's requests itself.
     private let capture: (@Sendable (any Sendable) -> Void)?
+    /// Makes the response to the first call from its URL, until the call takes it.
+    private let answer = Locked<(@Sendable (URL) -> TransportResponse)?>(nil)
+    private let isAnswer: Bool
 
     init(client: AnyObject, capture: (@Sendable (any Sendable) -> Void)? = nil) {
         self.client = ObjectIdentifier(client)
         self.capture = capture
+        isAnswer = false
+    }
+
+    /// Creates a run whose first call takes a response instead of being sent. Later calls are sent.
+    init(client: AnyObject, answer: @escaping @Sendable (URL) -> TransportResponse) {
+        self.client = ObjectIdentifier(client)
+        capture = nil
+        isAnswer = true
+        self.answer.withLock { $0 = answer }
+    }
+
+    /// Whether the next call isn't sent.
+    var isPending: Bool { !isAnswer || answer.withLock { $0 != nil } }
+
+    /// Returns the response to the first call.
+    func takeAnswer(to request: ServiceRequest) -> TransportResponse? {
+        guard isAnswer else { return nil }
+        let make = answer.withLock { answer in
+            defer { answer = nil }
+            return answer
+        }
+        return make?(request.url)
     }
 
     /// The request of the first call, even if the closure discards the call's error.

@@ -238,7 +238,7 @@ extension MediaType {
     /// The boundary of a multipart type (RFC 2046 §5.1.1).
     ///
     /// - Throws: ``StreamError`` if the type isn't multipart, or the boundary is missing or longer than 70 characters.
-    func multipartBoundary() throws -> String {
+    package func multipartBoundary() throws -> String {
         guard type == "multipart" else {
             throw StreamError(.format, "The body is \(essence), not multipart: read it in another way, or check the call.")
         }

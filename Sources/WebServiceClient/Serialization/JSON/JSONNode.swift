@@ -62,6 +62,16 @@ package struct JSONNode {
     /// the first byte after its quotation mark.
     package var offset: Int { document.word(place.index).offset }
 
+    /// A copy of the text of an array or an object; `nil` for other values, and for values of a text that isn't read in pieces.
+    package var containerText: Data? {
+        let word = document.word(place.index)
+        let begin = word.offset - document.storage.pointee.origin
+        guard word.isContainer, begin >= 0, begin < document.text.count else { return nil }
+        let rest = UnsafeBufferPointer(rebasing: document.text[begin...])
+        var end = JSONValueEnd()
+        return end.feed(rest).map { Data(rest[..<$0]) }
+    }
+
     /// The exact number; `nil` if the value isn't a number or a `Decimal` can't represent it.
     package var decimal: Decimal? {
         let word = document.word(place.index)

@@ -1,0 +1,101 @@
+import Foundation
+import WebServiceClient
+
+/// Reads the values of a batch's parts from their responses, by the code that reads a response of its own.
+struct BatchReading: Sendable {
+    let client: ODataClient
+    let scope: BatchScope
+    let verdicts: [Int: BatchVerdict]
+
+    /// Returns the value or the error of a part.
+    ///
+    /// - Throws: only `CancellationError`.
+    func result(of item: BatchPlan.Item, _ items: [BatchPlan.Item]) async throws -> Result<any Sendable, ServiceError> {
+        let part = BatchAnswering(client: client, identity: item.identity, url: url(of: item, items), scope: scope)
+        guard let verdict = verdicts[item.request.number] else {
+            return .failure(part.failure(.unanswered("the answer ended before it")))
+        }
+        guard case .groupFailed(let reply, let number?) = verdict, items.indices.contains(number - 1) else {
+            return try await part.result(verdict) { try await item.part.call($0) }
+        }
+        // The group's error is read by the call that it belongs to.
+        let failed = items[number - 1]
+        let other = BatchAnswering(client: client, identity: failed.identity, url: url(of: failed, items), scope: scope)
+        guard case .failure(let cause) = try await other.result(.reply(reply), { try await failed.part.call($0) }) else {
+            return .failure(part.failure(.unanswered("its group failed, and a response of the group says that it didn't")))
+        }
+        return .failure(part.failure(.groupFailed(cause)))
+    }
+
+    /// Returns the URL that a request had after its reference to an earlier one is resolved, for the relative links in its response.
+    private func url(of item: BatchPlan.Item, _ items: [BatchPlan.Item]) -> URL {
+        guard let origin = item.origin, case .reply(let reply)? = verdicts[origin.number], items.indices.contains(origin.number - 1),
+            let place = reply.headers[.location] ?? reply.headers["OData-EntityId"],
+            let entity = NextLink.resolved(place, against: items[origin.number - 1].url)
+        else { return item.url }
+        return URL(string: entity.absoluteString + origin.rest) ?? item.url
+    }
+}
+
+/// Turns a verdict into a result.
+struct BatchAnswering: Sendable {
+    let client: ODataClient
+    let identity: CallIdentity
+    /// The base of relative links, if it isn't the request's own URL.
+    var url: URL?
+    let scope: BatchScope
+
+    /// Returns the value or the error for a verdict.
+    ///
+    /// - Parameter call: the call whose response the verdict has.
+    /// - Throws: only `CancellationError`.
+    func result<Value: Sendable>(
+        _ verdict: BatchVerdict, _ call: @Sendable (ODataClient) async throws -> Value
+    ) async throws -> Result<Value, ServiceError> {
+        switch verdict {
+        case .reply(let reply), .accepted(let reply):
+            let result = try await read(reply, call)
+            guard reply.status == 424, case .failure(var error) = result else { return result }
+            error.kind = .batch
+            error.cause = ODataBatchError.dependencyFailed
+            error.message = ODataBatchError.dependencyFailed.description
+            return .failure(error)
+        case .groupFailed(let reply, _):
+            guard case .failure(let cause) = try await read(reply, call) else {
+                return .failure(failure(.unanswered("its group failed, and a response of the group says that it didn't")))
+            }
+            return .failure(failure(.groupFailed(cause)))
+        case .notProcessed: return .failure(failure(.notProcessed))
+        case .unanswered(let reason): return .failure(failure(.unanswered(reason)))
+        case .malformed(let reason): return .failure(failure(.malformed(reason)))
+        }
+    }
+
+    private func read<Value: Sendable>(
+        _ reply: BatchReply, _ call: @Sendable (ODataClient) async throws -> Value
+    ) async throws -> Result<Value, ServiceError> {
+        do {
+            return .success(
+                try await BatchScope.$current.withValue(scope) {
+                    try await EnclosedCall.answering(client, with: { response(reply, at: url ?? $0) }) { try await call($0) }
+                })
+        } catch let error as ServiceError {
+            return .failure(error)
+        } catch {
+            if Task.isCancelled || error is CancellationError { throw error }
+            // The call's own code, such as a declared one's, threw another error.
+            return .failure(
+                ServiceError(call: identity, stage: .decoding, kind: .batch, message: ServiceError.text(of: error), cause: error))
+        }
+    }
+
+    /// Returns the response to a part as one of its own.
+    func response(_ reply: BatchReply, at url: URL) -> TransportResponse {
+        TransportResponse(status: reply.status, headers: reply.headers, url: url, body: ResponseBody(reply.body))
+    }
+
+    /// Returns the error of a part without a response.
+    func failure(_ cause: ODataBatchError) -> ServiceError {
+        ServiceError(call: identity, stage: .status, kind: .batch, message: cause.description, cause: cause)
+    }
+}

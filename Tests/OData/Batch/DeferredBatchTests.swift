@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+import WebServiceClient
+import WebServiceTesting
+
+@testable import OData
+
+@Suite struct DeferredBatchTests {
+    private typealias Person = BatchPerson
+
+    private let people = FetchRequest<Person>()
+    private let stub = StubTransport()
+
+    private func client(_ service: BatchService, limit: Int) -> ODataClient {
+        let client = stub.client()
+        stub.fallback(service.answer)
+        // A full batch is sent at once, so the test waits for no time.
+        client.deferredBatch = DeferredBatch(window: .seconds(3_600), limit: limit)
+        return client
+    }
+
+    @Test func `reads at the same time are one batch, each with its own result`() async throws {
+        let service = BatchService(people: [1: "Ada", 2: "Bob"])
+        let client = client(service, limit: 4)
+        let (ada, bob, page, missing) = try await watched {
+            async let ada = client.fetch(people.key(1))
+            async let bob = client.entity(people.key(2))
+            async let page = client.page(people)
+            async let missing = client.fetchIfPresent(people.key(9))
+            return try await (ada, bob, page, missing)
+        }
+        #expect(ada.Name == "Ada" && bob.Name == "Bob" && page.entities.count == 2 && missing == nil)
+        #expect(service.count == 1 && stub.requests.count == 1)
+    }
+
+    @Test func `changes, and reads that can't be in a batch, are sent on their own`() async throws {
+        let service = BatchService(people: [1: "Ada"])
+        let client = client(service, limit: 3)
+        stub.on(.get, "/svc/People(1)", .json(#"{"Id":1,"Name":"alone"}"#))
+        stub.on(.delete, "/svc/People(1)", .status(204))
+        try await client.delete(people.key(1))
+        let names = try await watched {
+            async let ranged = client.fetch(people.key(1).header("Range", "bytes=0-1"))
+            async let first = client.fetch(people.key(1))
+            async let second = client.fetch(people.key(1))
+            return try await [ranged.Name, first.Name, second.Name]
+        }
+        #expect(names == ["alone", "Ada", "Ada"] && service.count == 1)
+    }
+
+    @Test func `a read that is cancelled leaves the others alone`() async throws {
+        let service = BatchService(people: [1: "Ada"])
+        let client = client(service, limit: 3)
+        let cancelled = Task { try await client.fetch(people.key(1)) }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let ada = try await watched {
+            async let one = client.fetch(people.key(1))
+            async let two = client.fetch(people.key(1))
+            async let three = client.fetch(people.key(1))
+            return try await [one, two, three]
+        }
+        #expect(ada.allSatisfy { $0.Name == "Ada" } && service.count == 1)
+    }
+
+    @Test func `the failure of the batch is that of each read`() async throws {
+        let client = client(BatchService(), limit: 2)
+        stub.fallback(.status(500))
+        let errors = try await watched {
+            await withTaskGroup(of: Int?.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        do {
+                            _ = try await client.fetch(people.key(1))
+                            return nil
+                        } catch {
+                            return (error as? ServiceError)?.status
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(errors == [500, 500] && stub.requests.count == 1)
+    }
+
+    @Test func `waiting reads are sent when deferring ends`() async throws {
+        let service = BatchService(people: [1: "Ada"])
+        let client = client(service, limit: 100)
+        stub.on(.get, "/svc/People(1)", .json(#"{"Id":1,"Name":"alone"}"#))
+        let read = Task { try await client.fetch(people.key(1)) }
+        let name = try await watched {
+            while true {
+                client.deferredBatch = nil
+                client.deferredBatch = DeferredBatch(window: .seconds(3_600))
+                await Task.yield()
+                if stub.requests.count > 0 { return try await read.value.Name }
+            }
+        }
+        #expect(name == "alone")
+    }
+}

@@ -1,0 +1,283 @@
+import Foundation
+import TestSupport
+import Testing
+import WebServiceClient
+import WebServiceTesting
+
+@testable import OData
+
+@Suite struct ODataBatchTests {
+    private typealias Person = BatchPerson
+
+    private let people = FetchRequest<Person>()
+    private static let all: [(ODataVersion, BatchSettings)] = [
+        (.v2, BatchSettings()), (.v4, BatchSettings()), (.v401, BatchSettings()), (.v401, BatchSettings(format: .multipart)),
+        (.v4, BatchSettings(format: .json)),
+    ]
+
+    private func client(
+        _ service: BatchService, _ version: ODataVersion = .v4, _ settings: BatchSettings = BatchSettings(),
+        stub: StubTransport = StubTransport()
+    ) -> ODataClient {
+        let client = stub.client(version)
+        stub.fallback(service.answer)
+        client.batching = settings
+        return client
+    }
+
+    private func cause(_ result: Result<some Any, ServiceError>) -> ODataBatchError? {
+        if case .failure(let error) = result { error.cause as? ODataBatchError } else { nil }
+    }
+
+    private func status(_ result: Result<some Any, ServiceError>) -> Int? {
+        if case .failure(let error) = result { error.status } else { nil }
+    }
+
+    // MARK: Results
+
+    @Test(arguments: all) func `each request has its own value or its own error, in its own type`(
+        version: ODataVersion, settings: BatchSettings
+    ) async throws {
+        let service = BatchService(.init(seed: 7), people: [1: "Ada", 2: "Bob"])
+        var batch = ODataBatch()
+        let ada = batch.fetch(people.key(1))
+        let missing = batch.fetch(people.key(9))
+        let page = batch.page(people)
+        let count = batch.count(of: people)
+        let maybe = batch.fetchIfPresent(people.key(8))
+        let created = batch.create(Person(Id: 0, Name: "Cy"), in: people)
+        let changed = batch.update(people.key(2), setting: ["Name": "Ben"], if: .none)
+        let deleted = batch.delete(people.key(1))
+        let answer = try await client(service, version, settings).send(batch)
+        #expect(try answer[ada] == Person(Id: 1, Name: "Ada"))
+        #expect(status(answer.result(of: missing)) == 404)
+        #expect((answer.failures.first?.errorBody as? ODataErrorBody)?.message == "no such person")
+        #expect(answer.failures.count == 1 && answer.failures[0].call.route == "People(…)")
+        #expect(try answer[page].entities.count == 2 && answer[count] == 2 && answer[maybe] == nil)
+        let result = try answer[created]
+        #expect(result.status == 201 && result.entity?.Id == 100 && result.location?.absoluteString == "https://h.example/svc/People(100)")
+        #expect(try answer[changed].status == 204)
+        try answer[deleted]
+        #expect(service.content.people == [2: "Ben", 100: "Cy"] && service.count == 1)
+    }
+
+    @Test(arguments: all) func `a group is performed as a whole, and its requests refer to each other`(
+        version: ODataVersion, settings: BatchSettings
+    ) async throws {
+        let service = BatchService(.init(seed: 3), people: [1: "Ada"])
+        let client = client(service, version, settings)
+        var batch = ODataBatch()
+        let ada = batch.fetch(people.key(1))
+        let (person, friend) = batch.atomically { group in
+            let person = group.create(Person(Id: 0, Name: "Cy"), in: people)
+            let friends = FetchRequest<BatchFriend>(resource: person.reference.resource.property("Friends"))
+            return (person, group.create(BatchFriend(Name: "Di"), in: friends))
+        }
+        let answer = try await client.send(batch)
+        #expect(try answer[ada].Name == "Ada" && answer[person].entity?.Id == 100 && answer[friend].entity?.Name == "Di")
+        #expect(service.content.friends == [100: ["Di"]])
+        // One that fails undoes all, and the others don't count as done.
+        for (position, options) in [(0, BatchService.Options()), (1, .init(nestsFailures: true)), (1, .init(namesParts: false))] {
+            var options = options
+            options.failing = [position + 1]
+            service.options.withLock { [options] in $0 = options }
+            let before = service.content
+            var answer = try await client.send(batch)
+            #expect(try answer[ada].Name == "Ada" && service.content.people == before.people)
+            let causes = [cause(answer.result(of: person)), cause(answer.result(of: friend))]
+            #expect(throws: ServiceError.self) { try answer[person] }
+            #expect(throws: ServiceError.self) { try answer[friend] }
+            let failed = causes.compactMap { if case .groupFailed(let error)? = $0 { error.status } else { nil } }
+            #expect(failed.allSatisfy { $0 == 500 } && !failed.isEmpty)
+            answer = try await client.send(batch, afterError: .stop)
+            #expect(answer.failures.count == 2)
+        }
+    }
+
+    @Test(arguments: all.dropFirst()) func `after an error the service goes on or stops, the same in both formats`(
+        version: ODataVersion, settings: BatchSettings
+    ) async throws {
+        let service = BatchService(people: [1: "Ada"])
+        var batch = ODataBatch()
+        let missing = batch.fetch(people.key(9))
+        let ada = batch.fetch(people.key(1))
+        var answer = try await client(service, version, settings).send(batch)
+        #expect(status(answer.result(of: missing)) == 404)
+        #expect(try answer[ada].Name == "Ada")
+        answer = try await client(service, version, settings).send(batch, afterError: .stop)
+        #expect(status(answer.result(of: missing)) == 404)
+        guard case .notProcessed? = cause(answer.result(of: ada)) else { throw TestingFailure("\(answer.result(of: ada))") }
+    }
+
+    @Test func `the status of the whole answer may be that of the first error`() async throws {
+        let service = BatchService(.init(failedStatus: 400), people: [1: "Ada"])
+        var batch = ODataBatch()
+        let ada = batch.fetch(people.key(1))
+        let missing = batch.fetch(people.key(9))
+        let answer = try await client(service).send(batch)
+        #expect(try answer[ada].Name == "Ada")
+        #expect(status(answer.result(of: missing)) == 404)
+    }
+
+    @Test func `requests that depend on a failed one aren't tried, in JSON`() async throws {
+        let service = BatchService(people: [1: "Ada"])
+        var batch = ODataBatch()
+        let bad = batch.create(Person(Id: 0, Name: "bad"), in: people)
+        let friend = batch.create(
+            BatchFriend(Name: "Di"), in: FetchRequest<BatchFriend>(resource: bad.reference.resource.property("Friends")))
+        let deleted = batch.delete(people.key(1))
+        batch.run(deleted, after: bad)
+        let answer = try await client(service, .v401).send(batch)
+        #expect(status(answer.result(of: bad)) == 400 && service.content.people == [1: "Ada"])
+        #expect(answer.failures.map(\.call.route) == ["People", "$…/Friends", "People(…)"])
+        for result in [cause(answer.result(of: friend)), cause(answer.result(of: deleted))] {
+            guard case .dependencyFailed? = result else { throw TestingFailure("\(String(describing: result))") }
+        }
+    }
+
+    @Test func `closures, several reads at once, and calls of a subclass`() async throws {
+        let service = BatchService(people: [1: "Ada", 2: "Bob"])
+        let client = client(service)
+        let (ada, missing) = try await client.batch { batch in (batch.fetch(people.key(1)), batch.fetch(people.key(9))) }
+        #expect(try ada.get().Name == "Ada")
+        #expect(status(missing) == 404)
+        let (bob, all, first) = try await client.fetch(people.key(2), people, people.key(1))
+        #expect(bob.Name == "Bob" && all.count == 2 && first.Name == "Ada" && service.count == 2)
+        var batch = ODataBatch()
+        let raw = batch.add { _ in try await client.http.get("/People/$count").value(String.self) }
+        #expect(try await client.send(batch)[raw] == "2")
+    }
+
+    @Test func `an unchanged draft isn't sent, and a handle is valid for its own batch only`() async throws {
+        let service = BatchService(people: [1: "Ada"])
+        let client = client(service)
+        var batch = ODataBatch()
+        let unchanged = batch.update(people.key(1), with: EntityDraft(of: Person(Id: 1, Name: "Ada")))
+        var answer = try await client.send(batch)
+        #expect(try answer[unchanged].status == nil)
+        #expect(service.count == 0)
+        answer = try await client.send(ODataBatch())
+        guard case .foreignPart? = cause(answer.result(of: unchanged)) else { throw TestingFailure("no error") }
+        // Its reference too.
+        var other = ODataBatch()
+        other.delete(unchanged.reference(as: Person.self))
+        await #expect(throws: ServiceError.self) { try await client.send(other) }
+        await #expect(throws: ServiceError.self) { try await client.delete(unchanged.reference(as: Person.self)) }
+        #expect(service.count == 0)
+    }
+
+    // MARK: What is sent
+
+    @Test func `the batch has the fields of all requests, and each part only its own`() async throws {
+        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
+        let client = client(service, stub: stub)
+        client.configure { $0.headers["Authorization"] = "Bearer secret" }
+        var batch = ODataBatch()
+        batch.headers["Isolation"] = "snapshot"
+        _ = batch.fetch(people.key(1))
+        batch.update(people.key(1), setting: ["Name": "A"], if: .version("\"Ada\""), preferring: .minimal)
+        _ = try await client.send(batch)
+        let sent = try #require(stub.requests.last)
+        try sent.expectURL("https://h.example/svc/$batch")
+        let headers = sent.request.headers
+        #expect(headers["Authorization"] == "Bearer secret" && headers["Isolation"] == "snapshot" && headers["OData-Version"] == "4.0")
+        #expect(headers["Prefer"] == "odata.continue-on-error" && headers["Accept"] == "multipart/mixed")
+        let text = String(decoding: sent.body ?? Data(), as: UTF8.self)
+        #expect(
+            !text.contains("secret") && !text.contains("MaxVersion")
+                && text.contains("\r\nGET People(1)?$select=Id,Name HTTP/1.1\r\nAccept: app"))
+        #expect(text.contains("\r\nPATCH People(1) HTTP/1.1\r\n") && text.contains("\r\nIf-Match: \"Ada\"\r\n"))
+        #expect(text.contains("\r\nPrefer: return=minimal\r\n") && !text.contains("Content-Length") && text.hasSuffix("--\r\n"))
+    }
+
+    @Test func `URLs have the form that the service needs`() async throws {
+        for (urls, first, second) in [
+            (BatchSettings.URLForm.relative, "DELETE People('a%3Ab') HTTP", "PATCH $1/Friends HTTP"),
+            (.hostRelative, "DELETE /svc/People('a%3Ab') HTTP/1.1\r\nHost: h.example\r\n", "PATCH $1/Friends HTTP"),
+            (.absolute, "DELETE https://h.example/svc/People('a%3Ab') HTTP", "PATCH $1/Friends HTTP"),
+        ] {
+            let (service, stub) = (BatchService(), StubTransport())
+            var batch = ODataBatch()
+            let part = batch.delete(EntityRequest<Person>(resource: ResourcePath("People('a:b')")))
+            batch.update(
+                EntityRequest<Person>(resource: part.reference(as: Person.self).resource.property("Friends")), setting: ["Name": "x"])
+            _ = try await client(service, .v4, BatchSettings(urls: urls), stub: stub).send(batch)
+            let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
+            #expect(text.replacing("%27", with: "'").contains(first) && text.contains(second), "\(text)")
+        }
+    }
+
+    @Test func `a long query is a GET inside a batch`() async throws {
+        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
+        let client = client(service, .v401, stub: stub)
+        var batch = ODataBatch()
+        let page = batch.page(people.filter { $0.Name == String(repeating: "x", count: 20_000) })
+        #expect(try await client.send(batch)[page].entities.count == 1)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func `bindings may refer to earlier requests`() async throws {
+        let (service, stub) = (BatchService(), StubTransport())
+        var batch = ODataBatch()
+        let boss = batch.create(Person(Id: 0, Name: "B"), in: people)
+        batch.create(Person(Id: 0, Name: "C"), in: people, binding: [EntityBinding("Boss", to: EntityReference(boss))])
+        _ = try await client(service, .v401, stub: stub).send(batch)
+        let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
+        #expect(text.contains(##""Boss":{"@id":"$1"}"##) && text.contains(#""dependsOn":["1"]"#))
+    }
+
+    @Test func `what can't be part of a batch is refused before anything is sent`() async throws {
+        let (service, stub) = (BatchService(), StubTransport())
+        let client = client(service, stub: stub)
+        var batches: [ODataBatch] = []
+        func add(_ build: (inout ODataBatch) -> Void) {
+            var batch = ODataBatch()
+            batch.create(Person(Id: 0, Name: "A"), in: people)
+            build(&batch)
+            batches.append(batch)
+        }
+        add { _ = $0.fetch(people.key(1).header("Authorization", "x")) }
+        add { _ = $0.fetch(people.key(1).header("Range", "bytes=0-1")) }
+        add { batch in batch.atomically { _ = $0.fetch(people.key(1)) } }
+        add { _ = $0.fetch(EntityRequest<Person>(resource: ResourcePath(entitySet: "no name"))) }
+        add { _ = $0.add { client in try await client.http.request(outside: URL(fileURLWithPath: "/")).send() } }
+        add { batch in
+            var other = ODataBatch()
+            batch.run(batch.delete(people.key(1)), after: other.delete(people.key(2)))
+        }
+        for batch in batches { await #expect(throws: ServiceError.self) { try await client.send(batch) } }
+        client.printer = QueryPrinter(version: .v2)
+        client.batching.format = .json
+        await #expect(throws: ServiceError.self) { try await client.send(ODataBatch()) }
+        #expect(stub.requests.isEmpty)
+    }
+
+    // MARK: Limits
+
+    @Test func `a long batch is split in order, but never within a group or before a reference`() async throws {
+        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
+        let client = client(service, .v401, BatchSettings(limit: 3), stub: stub)
+        var batch = ODataBatch()
+        let reads = (0..<2).map { _ in batch.fetch(people.key(1)) }
+        let group = batch.atomically { group in (0..<3).map { group.create(Person(Id: 0, Name: "\($0)"), in: people) } }
+        let single = batch.create(Person(Id: 0, Name: "x"), in: people)
+        let middle = batch.fetch(people.key(1))
+        let friend = batch.create(
+            BatchFriend(Name: "f"), in: FetchRequest<BatchFriend>(resource: single.reference.resource.property("Friends")))
+        let last = batch.fetch(people.key(1))
+        let answer = try await client.send(batch)
+        #expect(answer.failures.isEmpty && service.count == 4)
+        #expect(try reads.allSatisfy { try answer[$0].Name == "Ada" } && group.allSatisfy { try answer[$0].status == 201 })
+        #expect(try answer[friend].status == 201 && answer[middle].Id == 1 && answer[last].Id == 1)
+        let sizes = stub.requests.map { String(decoding: $0.body ?? Data(), as: UTF8.self).split(separator: #""method""#).count - 1 }
+        #expect(sizes == [2, 3, 3, 1])
+        client.batching.limit = 2
+        await #expect(throws: ServiceError.self) { try await client.send(batch) }
+        #expect(service.count == 4)
+    }
+
+    @Test func `the presets are the documented limits`() {
+        #expect(BatchSettings.graph == BatchSettings(format: .json, limit: 20) && BatchSettings.dataverse.limit == 1_000)
+        #expect(BatchSettings.sharePoint.urls == .absolute && BatchSettings.businessCentral.limit == 100)
+    }
+}
