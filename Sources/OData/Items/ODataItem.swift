@@ -31,7 +31,8 @@ public struct ODataItem<Model: ItemModel>: Sendable {
     ///
     /// - Throws: `DecodingError` if a declared property is of another kind than the model says.
     public init(_ record: DynamicEntity) throws {
-        if let fault = ItemCheck(Model.schema).fault(in: record, declaredAs: Model.typeName) { throw fault.error(inside: []) }
+        var check = ItemCheck(Model.schema)
+        if let fault = check.fault(in: record, declaredAs: Model.typeName) { throw fault.error(inside: []) }
         self.init(unchecked: record)
     }
 
