@@ -161,7 +161,7 @@ struct Dispatcher: Sendable {
         let record = record(
             of: bound, attributes, success: endpoint.success,
             identifier: attributes.isEmpty ? bound.identifier : try identifier(bound, attributes))
-        if let dryRun = DryRun.current, dryRun.catches(state.client) {
+        if let dryRun = DryRun.current, dryRun.catches(state.client), dryRun.isPending {
             try dryRun.take(CapturedCall(dispatcher: self, bound: bound, attributes: attributes))
             return (record, nil)
         }
