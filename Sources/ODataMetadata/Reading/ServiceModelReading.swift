@@ -13,10 +13,7 @@ extension ServiceModel {
     ///   - limits: The bounds of what is accepted.
     /// - Throws: `ServiceModelError`.
     public init(data: Data, references: [String: Data] = [:], limits: Limits = .standard) throws {
-        switch Self.firstCharacter(of: data) {
-        case UInt8(ascii: "{"), UInt8(ascii: "["): try self.init(json: data, references: references, limits: limits)
-        default: try self.init(xml: data, references: references, limits: limits)
-        }
+        self = try ModelAssembly.read(data, isJSON: nil, references: references, limits: limits)
     }
 
     /// Reads CSDL XML 2.0, 3.0, 4.0 or 4.01.
@@ -27,8 +24,7 @@ extension ServiceModel {
     ///   - limits: The bounds of what is accepted.
     /// - Throws: `ServiceModelError`.
     public init(xml data: Data, references: [String: Data] = [:], limits: Limits = .standard) throws {
-        _ = (data, references, limits)
-        throw ServiceModelError(kind: .malformed, message: "not yet")
+        self = try ModelAssembly.read(data, isJSON: false, references: references, limits: limits)
     }
 
     /// Reads CSDL JSON 4.01.
@@ -39,11 +35,11 @@ extension ServiceModel {
     ///   - limits: The bounds of what is accepted.
     /// - Throws: `ServiceModelError`.
     public init(json data: Data, references: [String: Data] = [:], limits: Limits = .standard) throws {
-        _ = (data, references, limits)
-        throw ServiceModelError(kind: .malformed, message: "not yet")
+        self = try ModelAssembly.read(data, isJSON: true, references: references, limits: limits)
     }
 
-    private static func firstCharacter(of data: Data) -> UInt8? {
-        data.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+    static func isJSON(_ data: Data) -> Bool {
+        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 }
