@@ -108,6 +108,7 @@ struct ModelAssembly {
     /// Merges schemas of one namespace, brings overloads together, and removes what is there twice.
     private mutating func merge() {
         outcome.extensions.attributes.sort { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
+        outcome.references = Self.merged(outcome.references)
         var places: [String: Int] = [:]
         var schemas: [ServiceModel.Schema] = []
         for schema in outcome.schemas {
@@ -123,6 +124,25 @@ struct ModelAssembly {
         }
         for index in schemas.indices { removeDuplicates(&schemas[index]) }
         outcome.schemas = schemas
+    }
+
+    /// Merges references to one document, which CSDL JSON can't write as two.
+    private static func merged(_ references: [ServiceModel.Reference]) -> [ServiceModel.Reference] {
+        var places: [String: Int] = [:]
+        var result: [ServiceModel.Reference] = []
+        for reference in references {
+            if let place = places[reference.uri] {
+                result[place].includes += reference.includes
+                result[place].includedAnnotations += reference.includedAnnotations
+                result[place].annotations += reference.annotations
+                result[place].extensions.attributes += reference.extensions.attributes
+                result[place].extensions.elements += reference.extensions.elements
+            } else {
+                places[reference.uri] = result.count
+                result.append(reference)
+            }
+        }
+        return result
     }
 
     private func removeDuplicates(_ schema: inout ServiceModel.Schema) {
@@ -163,6 +183,12 @@ struct ModelAssembly {
             unique(&schema.containers[index].operationImports, in: path, name: \.name)
         }
         schema.operations = Self.grouped(schema.operations, by: \.name)
+        var shared: Set<String> = []
+        for operation in schema.operations where names.contains(operation.name) && shared.insert(operation.name).inserted {
+            state.tell(
+                .duplicate, "the operation has the name of another child of the namespace",
+                assuming: "both are kept, but CSDL JSON can't hold both", at: operation.place, path: operation.qualifiedName, severity: .noted)
+        }
         var targets: Set<String> = []
         for operation in schema.operations where !targets.insert(operation.target).inserted {
             state.tell(

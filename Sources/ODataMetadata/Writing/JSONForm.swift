@@ -81,7 +81,11 @@ private struct JSONForm {
             term.type = type(term.type)
             return term
         }
-        schema.operations = schema.operations.map(operation)
+        // A name stands for one member of an object: a type, or the overloads of an operation.
+        let names = Set(
+            (schema.entityTypes + schema.complexTypes).map(\.name) + schema.enumTypes.map(\.name) + schema.typeDefinitions.map(\.name)
+                + schema.terms.map(\.name) + schema.containers.map(\.name))
+        schema.operations = schema.operations.filter { !names.contains($0.name) }.map(operation)
         schema.containers = schema.containers.map { container in
             var container = plain(container)
             container.entitySets = container.entitySets.map { plain($0) }
