@@ -37,7 +37,7 @@ extension ODataClient {
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
         let changes = try payload(request.resource) { try draft.changes(payloadFormat, types: types, userInfo: userInfo) }
-        guard !changes.properties.isEmpty || !draft.bindings.isEmpty else { return WriteResult(unchanged: draft.etag) }
+        guard changes.count > 0 || !draft.bindings.isEmpty else { return WriteResult(unchanged: draft.etag) }
         var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
         let body = try payload(request.resource) { try bound(changes, draft.bindings, isUpdate: true) }
         operation.body = .object(draft.typed(body, payloadFormat, types))

@@ -115,7 +115,7 @@ extension ODataClient {
         try payload(resource) {
             let value = try encoder.payload(of: entity)
             guard case .object(let object) = value else { throw ODataWriteError.notAnEntity("\(Swift.type(of: entity))") }
-            return .object(try bound(object, bindings, isUpdate: false))
+            return .object(try bound(object.withoutControl, bindings, isUpdate: false))
         }
     }
 
