@@ -106,7 +106,7 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     /// Adds the entity's type to the changes if it is missing and needed.
     func typed(_ changes: DynamicEntity, _ format: PayloadFormat, _ types: TypeRegistry) -> DynamicEntity {
         let name = format.controlName("type")
-        guard format.version != .v2, let typeName = typeName ?? types.derivedName(of: type(of: value)), !changes.properties.isEmpty,
+        guard format.version != .v2, let typeName = typeName ?? types.derivedName(of: type(of: value)), changes.count > 0,
             changes["@odata.type"] == nil, changes["@type"] == nil
         else { return changes }
         return DynamicEntity([.init(name, .string(format.typeReference(typeName)))] + changes.properties)
@@ -148,10 +148,11 @@ extension PayloadNode {
             }
         }
         let names = Set(members.map(\.name))
-        for (name, node) in others where !names.contains(name) && !node.isRelation && !node.mayBeAbsent && Self.isProperty(name) {
+        for (name, node) in others
+        where !names.contains(name) && !node.isRelation && !node.mayBeAbsent && ControlInformation.isProperty(name) {
             changed[name] = node.value.ofNothing
         }
-        guard !changed.properties.isEmpty else { return nil }
+        guard changed.count > 0 else { return nil }
         // Without its type, a service takes a value of a derived type for one of the declared type.
         return .object(type.map { DynamicEntity([$0] + changed.properties) } ?? changed)
     }
@@ -170,11 +171,6 @@ extension PayloadNode {
         guard name == "__metadata" else { return DynamicEntity.Property(name, node.value) }
         return node.value["type"].map { DynamicEntity.Property(name, .object(["type": $0])) }
     }
-
-    /// Returns whether a name is a property's name, not that of control information or an annotation.
-    private static func isProperty(_ name: String) -> Bool {
-        !name.contains("@") && !name.hasPrefix("#") && name != "__metadata" && !name.hasPrefix("odata.")
-    }
 }
 
 extension ODataValue {
@@ -191,8 +187,10 @@ extension ODataValue {
         case (.array(let left), .array(let right)):
             left.nesting.isCut == right.nesting.isCut && left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
         case (.object(let left), .object(let right)):
-            left.nesting.isCut == right.nesting.isCut && left.properties.count == right.properties.count
-                && zip(left.properties, right.properties).allSatisfy { $0.name == $1.name && $0.value.isSame(as: $1.value) }
+            left.nesting.isCut == right.nesting.isCut && left.count == right.count
+                && (0..<left.count).allSatisfy {
+                    left.name(at: $0) == right.name(at: $0) && left.value(at: $0).isSame(as: right.value(at: $0))
+                }
         default: self == other
         }
     }

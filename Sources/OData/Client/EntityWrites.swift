@@ -48,7 +48,7 @@ extension ODataClient {
         preferring preference: ReturnPreference?
     ) throws -> WriteOperation? {
         let changes = try payload(request.resource) { try draft.changes(payloadFormat, types: types, userInfo: userInfo) }
-        guard !changes.properties.isEmpty || !draft.bindings.isEmpty else { return nil }
+        guard changes.count > 0 || !draft.bindings.isEmpty else { return nil }
         var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
         let body = try payload(request.resource) { try bound(changes, draft.bindings, isUpdate: true) }
         operation.body = .object(draft.typed(body, payloadFormat, types))

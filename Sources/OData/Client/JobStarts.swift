@@ -52,7 +52,7 @@ extension ODataClient {
         preferring preference: ReturnPreference? = nil, waiting wait: Duration? = nil
     ) async throws -> ODataJob<ODataEntity<Entity>?> {
         var operation = try operation(.post, collection.resource, for: collection.options, answers: true)
-        operation.body = try body(of: entity, binding, collection.resource)
+        operation.body = try body(of: entity, binding, collection.resource, writing: .creation, declared: Entity.self)
         operation.preference = preference
         return try await start(operation, wait, for: .changing(mustExist: false))
     }

@@ -122,7 +122,7 @@ extension ODataClient {
         try payload(resource) {
             let value = try encoder.payload(of: entity)
             guard case .object(let object) = value else { throw ODataWriteError.notAnEntity("\(Swift.type(of: entity))") }
-            let checked = try checked(object, of: entity, in: writing, declared: declared)
+            let checked = try checked(object.withoutControl, of: entity, in: writing, declared: declared)
             return .object(try bound(checked, bindings, isUpdate: false))
         }
     }

@@ -6,11 +6,14 @@ extension DynamicEntity {
         let settings = PayloadDecoder.settings(of: decoder)
         // Trial results are discarded. Without this check, each nested level would be decoded twice as often as its parent.
         if settings?.isTrial == true { return DynamicEntity() }
-        let declared = declaredNames(of: type, settings)
-        return DynamicEntity(
+        return undeclared(besides: declaredNames(of: type, settings))
+    }
+
+    /// Returns the properties that aren't among those that a type declares.
+    func undeclared(besides declared: Set<String>) -> DynamicEntity {
+        DynamicEntity(
             properties.filter { property in
-                !property.name.contains("@") && !property.name.hasPrefix("#") && property.name != "__metadata"
-                    && !property.name.hasPrefix("odata.") && !declared.contains(property.name)
+                ControlInformation.isProperty(property.name) && !declared.contains(property.name)
                     // The metadata contain the link of a relation that wasn't expanded.
                     && property.value.object.flatMap(PayloadDecoder.deferredLink) == nil
             })
@@ -21,9 +24,10 @@ extension DynamicEntity {
     }
 
     private func declaredNames<Value: Decodable>(of type: Value.Type, _ settings: PayloadSettings?) -> Set<String> {
-        if let names = PropertyCatalog.of(type).decodedNames { return Set(names) }
+        let catalog = PropertyCatalog.of(type)
+        if catalog.decodedNames != nil { return catalog.decoded.set }
         // A type that decodes any value accepts all properties.
-        if type is any PayloadReadable.Type { return Set(properties.map(\.name)) }
+        if catalog.stated == .all || type is any PayloadReadable.Type { return Set(properties.map(\.name)) }
         let recorder = NameRecorder()
         let trial = PayloadSettings(trialOf: settings ?? PayloadSettings())
         var payload = PayloadDecoder(.object(self), settings: trial)
@@ -50,6 +54,39 @@ extension DynamicEntity {
             }
             try container.encode(property.value, forKey: JSONKey(property.name))
         }
+    }
+}
+
+extension PayloadDecoder {
+    /// Decodes a value, and returns the names that it declares or, if these aren't known, requests; `nil` if it keeps all properties, or if
+    /// the result is discarded.
+    func decodeDeclared<Value: Decodable>(_ type: Value.Type) throws -> (value: Value, names: Set<String>?) {
+        let catalog = PropertyCatalog.of(type)
+        if settings.isTrial || catalog.stated == .all || type is any PayloadReadable.Type { return (try decode(type), nil) }
+        if catalog.decodedNames != nil { return (try decode(type), catalog.decoded.set) }
+        var noting = self
+        let recorder = recorder ?? NameRecorder()
+        noting.recorder = recorder
+        return (try noting.decode(type), recorder.names)
+    }
+}
+
+extension PayloadSettings {
+    /// Returns an entity without the properties that its type decodes, except for relations for which version 2 sends only a link.
+    ///
+    /// - Throws: the errors of ``ODataValue/init(_:_:)``.
+    func rest(of object: JSONNode, besides declared: Set<String>) throws -> DynamicEntity {
+        var rest = DynamicEntity()
+        let names = names(of: object)
+        var position = 0
+        try object.forEachValue { value in
+            defer { position += 1 }
+            let name = names[position]
+            let isLink = value.isObject && value.count == 1 && value.member("__deferred") != nil
+            guard isLink || !declared.contains(name) || !ControlInformation.isProperty(name) else { return }
+            rest[name] = try tree(value)
+        }
+        return rest
     }
 }
 

@@ -111,14 +111,14 @@ extension PayloadDecoder {
         case .object(let object):
             if let member = object[name] { return child(member, JSONKey(name)) }
             // Paths may omit V2's `d`.
-            if let data = object["d"]?.object, object.properties.count == 1, let member = data[name] {
+            if let data = object["d"]?.object, object.count == 1, let member = data[name] {
                 return child(member, JSONKey(name))
             }
         case .array(let elements):
             if let index = Int(name), elements.indices.contains(index) { return child(elements[index], JSONKey(index: index)) }
         default: break
         }
-        let names = value.object?.properties.prefix(10).map { "'\($0.name)'" }.joined(separator: ", ") ?? value.kind
+        let names = value.object?.names.prefix(10).map { "'\($0)'" }.joined(separator: ", ") ?? value.kind
         throw DecodingError.keyNotFound(
             JSONKey(name), .init(codingPath: codingPath, debugDescription: "The payload has no '\(name)' there, but \(names)."))
     }

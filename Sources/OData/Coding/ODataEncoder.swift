@@ -78,11 +78,11 @@ struct PayloadWriter {
             append("]")
         case .object(let object):
             append("{")
-            for (position, property) in object.properties.enumerated() {
+            for position in 0..<object.count {
                 if position > 0 { append(",") }
-                write(property.name)
+                write(object.name(at: position))
                 append(":")
-                write(property.value)
+                write(object.value(at: position))
             }
             append("}")
         }

@@ -34,10 +34,31 @@ extension ODataEntity: Hashable where Entity: Hashable {}
 extension ODataEntity: Decodable where Entity: Decodable {
     /// Decodes the entity, its metadata and the undeclared properties.
     public init(from decoder: any Decoder) throws {
-        let all = try DynamicEntity(from: decoder)
-        value = try decoder.singleValueContainer().decode(Entity.self)
-        metadata = EntityMetadata(all, linkBase: PayloadDecoder.linkBase(inside: decoder))
-        undeclared = all.undeclared(by: Entity.self, decoder)
+        let linkBase = PayloadDecoder.linkBase(inside: decoder)
+        if let node = JSONNode(decoder), node.isObject, let settings = PayloadDecoder.settings(of: decoder), !settings.isTrial {
+            let catalog = PropertyCatalog.of(Entity.self)
+            if catalog.decodedNames != nil {
+                // The entity decodes itself from the text; only what it doesn't declare is read besides.
+                let rest = try settings.rest(of: node, besides: catalog.decoded.set)
+                value = try decoder.singleValueContainer().decode(Entity.self)
+                metadata = EntityMetadata(rest, linkBase: linkBase)
+                undeclared = rest.undeclared(besides: catalog.decoded.set)
+                return
+            }
+        }
+        // Types that read themselves from a text don't do so from a tree.
+        guard let payload = try PayloadDecoder.of(decoder), !(Entity.self is any JSONReadable.Type) else {
+            let all = try DynamicEntity(from: decoder)
+            value = try decoder.singleValueContainer().decode(Entity.self)
+            metadata = EntityMetadata(all, linkBase: linkBase)
+            undeclared = all.undeclared(by: Entity.self, decoder)
+            return
+        }
+        let all = try DynamicEntity.read(payload)
+        let (value, declared) = try payload.decodeDeclared(Entity.self)
+        self.value = value
+        metadata = EntityMetadata(all, linkBase: linkBase)
+        undeclared = declared.map { all.undeclared(besides: $0) } ?? DynamicEntity()
     }
 }
 

@@ -75,7 +75,7 @@ extension ODataPage: Decodable {
             throw payload.corrupted("No page of entities: there is neither an array 'value' nor 'results', but \(names).")
         }
         // A service that fails midway may still close the array after its error.
-        if let last = values.last?.object, last.properties.count == 1, let error = ODataErrorBody(in: last) { throw error }
+        if let last = values.last?.object, last.count == 1, let error = ODataErrorBody(in: last) { throw error }
         let place = name.isEmpty ? payload : payload.child(.null, JSONKey(name))
         entities = try values.enumerated().map { try place.child($1, JSONKey(index: $0)).decode(Entity.self) }
         try read(object, payload)

@@ -58,7 +58,8 @@ extension ODataValue {
     /// - Throws: `DecodingError` with the problem and the byte's position: the errors of `JSONReader` and of ``init(_:)``.
     init(json text: Data) throws {
         let body = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text
-        self = try JSONReader().withNode(of: body) { try ODataValue($0) }
+        var names = EntityNamesCache()
+        self = try JSONReader().withNode(of: body) { try ODataValue($0, &names) }
     }
 
     /// Parses the value that begins a text in UTF-8; returns `nil` if there is none, or anything but closing brackets follows it.
@@ -71,9 +72,10 @@ extension ODataValue {
 
     /// Creates the tree of a value.
     ///
+    /// - Parameter names: the names of the objects read before, which equal objects share.
     /// - Throws: `DecodingError` if a number's exponent is beyond a billion, or an object has a name twice, spelled in two canonically
     ///   equivalent forms.
-    init(_ node: JSONNode) throws {
+    init(_ node: JSONNode, _ names: inout EntityNamesCache) throws {
         if let value = node.integer {
             self = .integer(value)
             return
@@ -90,16 +92,19 @@ extension ODataValue {
         case .array:
             var elements: [ODataValue] = []
             elements.reserveCapacity(node.count)
-            try node.forEachElement { elements.append(try ODataValue($0)) }
+            try node.forEachElement { elements.append(try ODataValue($0, &names)) }
             self = .array(elements)
         case .object:
-            var object = DynamicEntity()
-            try node.forEachMember { name, value in
-                guard object.append(name, try ODataValue(value)) else {
-                    throw Self.corrupted(node, "The name '\(name.prefix(60))' is in its object twice")
-                }
+            let own: EntityNames
+            do throws(EntityNamesCache.Repetition) {
+                own = try names.names(of: node)
+            } catch {
+                throw Self.corrupted(node, "The name '\(error.name.prefix(60))' is in its object twice")
             }
-            self = .object(object)
+            var values: [ODataValue] = []
+            values.reserveCapacity(node.count)
+            try node.forEachValue { values.append(try ODataValue($0, &names)) }
+            self = .object(DynamicEntity(own, values))
         }
     }
 

@@ -101,7 +101,7 @@ enum PageShape {
     /// Returns whether a payload has the format of version 2 or 3.
     static func isBeforeVersion4(_ root: ODataValue) -> Bool {
         guard let object = root.object else { return false }
-        return object["odata.metadata"] != nil || object.properties.count == 1 && object["d"] != nil
+        return object["odata.metadata"] != nil || object.count == 1 && object["d"] != nil
     }
 }
 

@@ -79,16 +79,16 @@ final class PageReader<Entity: Decodable & Sendable> {
                 held = node
                 return try tree(value)
             }
-            guard node.isObject, node.count == 1, let value = try Self.error(in: node) else { return try read(node) }
+            guard node.isObject, node.count == 1, let value = try error(in: node) else { return try read(node) }
             suspect = value
         }
         return nil
     }
 
     /// Returns an object that contains only an error.
-    private static func error(in node: JSONNode) throws -> ODataValue? {
+    private func error(in node: JSONNode) throws -> ODataValue? {
         guard ODataErrorBody.names.contains(where: { node.member($0) != nil }) else { return nil }
-        let value = try ODataValue(node)
+        let value = try settings.tree(node)
         return value.object.flatMap { ODataErrorBody(in: $0) } == nil ? nil : value
     }
 

@@ -6,7 +6,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: DynamicEntity
 
     var codingPath: [any CodingKey] { decoder.codingPath }
-    var allKeys: [Key] { object.properties.compactMap { Key(stringValue: $0.name) } }
+    var allKeys: [Key] { object.names.compactMap { Key(stringValue: $0) } }
 
     /// Returns whether the property is present. A relation for which V2 sends only a link counts as absent.
     func contains(_ key: Key) -> Bool {
@@ -53,7 +53,11 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try .read(child(key)) }
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try .read(child(key)) }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try .read(child(key)) }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try child(key).decode(type) }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        let isQuestion = type == JSONNeighbours.self && object.position(of: key.stringValue) == nil
+        if isQuestion, !object.isAnnotated(key.stringValue), let none = JSONNeighbours.none as? Value { return none }
+        return try child(key).decode(type)
+    }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
         try child(key).container(keyedBy: type)

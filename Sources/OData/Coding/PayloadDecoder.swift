@@ -37,7 +37,7 @@ struct PayloadDecoder: Decoder {
     }
 
     static func deferredLink(_ object: DynamicEntity) -> String? {
-        guard object.properties.count == 1, let deferred = object["__deferred"]?.object else { return nil }
+        guard object.count == 1, let deferred = object["__deferred"]?.object else { return nil }
         return deferred["uri"]?.string ?? ""
     }
 
@@ -149,11 +149,11 @@ extension PayloadDecoder {
     }
 
     init(_ node: JSONNode, settings: PayloadSettings) throws {
-        self.init(try ODataValue(node), at: .within(node.decoder), settings: settings)
+        self.init(try settings.tree(node), at: .within(node.decoder), settings: settings)
         guard let name = node.name else { return }
         self.name = name
         var neighbours = DynamicEntity()
-        for (name, value) in node.controlNeighbours { neighbours[name] = try ODataValue(value) }
+        for (name, value) in node.controlNeighbours { neighbours[name] = try settings.tree(value) }
         parent = neighbours
     }
 }
@@ -189,6 +189,8 @@ extension KeyedDecodingContainer {
     /// another library doesn't have the property.
     func decodeWithNeighbours<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         if contains(key) { return try decodePlainly(type, forKey: key) }
+        // Most relations are absent, and the decoders of this library know which have no control information either. Others may throw.
+        if case .none? = try? decode(JSONNeighbours.self, forKey: key) { return nil }
         let decoder: any Decoder
         do {
             decoder = try superDecoder(forKey: key)

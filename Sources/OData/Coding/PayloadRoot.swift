@@ -19,7 +19,7 @@ enum PayloadRoot {
         let wrapped = unwrapped(type)
         let isPrimitive = isPrimitive(wrapped)
         if let object = payload.value.object, isNull(object) { return payload.child(.null, JSONKey("@odata.null")) }
-        if let object = payload.value.object, object.properties.count == 1, let data = object["d"],
+        if let object = payload.value.object, object.count == 1, let data = object["d"],
             data.object != nil || data.array != nil || data.isNull && (isPrimitive || !decodes("d", of: payload, by: wrapped))
         {
             payload = payload.child(data, JSONKey("d"))
@@ -37,7 +37,7 @@ enum PayloadRoot {
         if only.value.isNull, only.name == "value" || isVersion2 && only.name == "results" {
             return standsForResult(nullIn: payload, only.name, for: type) ? payload.child(.null, JSONKey(only.name)) : payload
         }
-        guard isVersion2, object.properties.count == 1, !["results", "__deferred"].contains(only.name) else { return payload }
+        guard isVersion2, object.count == 1, !["results", "__deferred"].contains(only.name) else { return payload }
         let isResult =
             switch only.value {
             case .object(let object): PayloadDecoder.deferredLink(object) == nil
@@ -50,7 +50,7 @@ enum PayloadRoot {
     /// Returns whether an object represents null (OData 3.0 JSON, and Microsoft's services in version 4): `{"@odata.null":true}` in any
     /// version's spelling, or only the context.
     private static func isNull(_ object: DynamicEntity) -> Bool {
-        guard object.properties.count <= 8, object.properties.allSatisfy({ ControlInformation.name($0.name) != nil }) else { return false }
+        guard object.count <= 8, object.names.allSatisfy({ ControlInformation.name($0) != nil }) else { return false }
         if let mark = ControlInformation(entity: object)["null"] { return mark == .boolean(true) || mark.string == "true" }
         return PageShape.context(of: object)?.hasSuffix("#Edm.Null") ?? false
     }
@@ -83,7 +83,9 @@ enum PayloadRoot {
     private static func decodes(_ name: String, of payload: PayloadDecoder, by type: any Any.Type) -> Bool {
         let type = (type as? any EntityEnvelope.Type)?.entityType ?? type
         if let described = type as? any DescribedEntity.Type { return described.declares(name) }
-        if let names = PropertyCatalog.of(type).decodedNames { return names.contains(name) }
+        let catalog = PropertyCatalog.of(type)
+        if catalog.stated == .all { return true }
+        if catalog.decodedNames != nil { return catalog.decoded.set.contains(name) }
         // A type that decodes any value accepts all properties.
         guard !(type is any PayloadReadable.Type), let decodable = type as? any Decodable.Type else { return true }
         let recorder = NameRecorder()

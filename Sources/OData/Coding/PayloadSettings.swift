@@ -9,6 +9,9 @@ final class PayloadSettings: Sendable {
     /// The user's `userInfo` for decoding.
     let given: [CodingUserInfoKey: any Sendable]
 
+    /// The names of the objects that were read as trees.
+    let names = Locked(EntityNamesCache())
+
     /// Whether the result is discarded because decoding only records the property names.
     let isTrial: Bool
 
@@ -79,6 +82,9 @@ struct PayloadDialect: JSONDialect {
         return try PayloadDecoder(node, settings: settings).decode(type)
     }
 
+    /// Control information follows the name of its property.
+    var neighbourMark: UInt8 { UInt8(ascii: "@") }
+
     func integer<Value: FixedWidthInteger>(of text: String, as type: Value.Type) -> Value? {
         Value(text) ?? EdmDecimal(text)?.integer()
     }
@@ -104,10 +110,8 @@ struct PayloadDialect: JSONDialect {
     func decoder(ofMember key: any CodingKey, in object: JSONNode) throws -> any Decoder {
         // Includes only the member and its control information: other members may not be representable as a tree.
         var members = DynamicEntity()
-        let name = key.stringValue
-        try object.forEachMember { member, value in
-            guard member == name || member.utf8.starts(with: (name + "@").utf8) else { return }
-            members[member] = try ODataValue(value)
+        for (member, value) in object.members(key.stringValue, neighboursBehind: neighbourMark) {
+            members[member] = try settings.tree(value)
         }
         var payload = PayloadDecoder(.object(members), at: .within(object.decoder), settings: settings)
         // The place provides the contexts around the object.

@@ -57,7 +57,7 @@ enum DeltaNames {
 
 extension DynamicEntity {
     /// The properties without control information, annotations and version 2's metadata.
-    var withoutControl: DynamicEntity {
+    var plain: DynamicEntity {
         DynamicEntity(
             properties.filter {
                 !$0.name.contains("@") && !$0.name.hasPrefix("#") && $0.name != "__metadata" && !$0.name.hasPrefix("odata.")
@@ -170,7 +170,7 @@ struct DeltaEntry {
         let (id, when) = (object["id"].flatMap(text), object["when"])
         for name in ["id", "reason", "when"] { rest[name] = nil }
         return RemovedEntity(
-            id: control["id"]?.string ?? id, key: rest.withoutControl, reason: reason.map { RemovalReason(rawValue: $0) }, when: when,
+            id: control["id"]?.string ?? id, key: rest.plain, reason: reason.map { RemovalReason(rawValue: $0) }, when: when,
             entitySet: context.entitySet, isOfQuery: isOfQuery, others: rest.control, linkBase: place.linkBase(of: object))
     }
 
@@ -180,7 +180,7 @@ struct DeltaEntry {
     ) -> RemovedEntity {
         let metadata = EntityMetadata(object)
         return RemovedEntity(
-            id: metadata.id, key: object.withoutControl, reason: reason.map { RemovalReason(rawValue: $0) }, when: nil,
+            id: metadata.id, key: object.plain, reason: reason.map { RemovalReason(rawValue: $0) }, when: nil,
             entitySet: context.entitySet ?? place.pageSet, isOfQuery: isOfQuery, others: object.control,
             linkBase: place.linkBase(of: object))
     }
@@ -189,7 +189,7 @@ struct DeltaEntry {
     /// state, or by the change mode `D` of SAP's Operational Data Provisioning.
     private static func isDeletedItem(_ object: DynamicEntity) -> Bool {
         if case .object(let facet)? = object["deleted"] {
-            return facet.withoutControl.properties.allSatisfy { $0.name == "state" && $0.value.string != nil }
+            return facet.plain.properties.allSatisfy { $0.name == "state" && $0.value.string != nil }
         }
         return object["ODQ_CHANGEMODE"]?.string == "D"
     }

@@ -38,7 +38,7 @@ public struct ChangedEntity<Entity: Decodable & Sendable>: Sendable {
     let place: DeltaPlace
 
     /// The properties that came, without control information and annotations.
-    public var properties: DynamicEntity { payload.withoutControl }
+    public var properties: DynamicEntity { payload.plain }
 
     /// The metadata of the entity, such as its id and its version.
     public var metadata: EntityMetadata { EntityMetadata(payload, linkBase: place.linkBase(of: payload)) }

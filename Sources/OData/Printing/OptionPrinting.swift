@@ -94,7 +94,7 @@ extension QueryPrinter {
 
     /// Selects the decoded properties except expanded ones, which are returned anyway, with their own selection.
     private func writeDecoded(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
-        guard let names = options.decodedNames else { return }
+        guard let names = options.selectedNames(version) else { return }
         var isFirst = true
         for name in names where !options.expansions.contains(where: { $0.path.singleName == name }) {
             if isFirst { list.begin("$select=") } else { list.text.syntax(",") }

@@ -248,7 +248,7 @@ extension QueryPrinter {
         return options.expansions.contains { expansion in
             switch expansion.options.selection {
             case .items(let items) where !items.isEmpty: true
-            case .decoded where expansion.options.decodedNames?.isEmpty == false: true
+            case .decoded where expansion.options.selectedNames(.v2)?.isEmpty == false: true
             default: isSelective(within: expansion.options, depth: depth + 1)
             }
         }
@@ -274,7 +274,7 @@ extension QueryPrinter {
             addsNothing = items.isEmpty && !prefix.isEmpty
         case .decoded:
             let expanded = Set(options.expansions.compactMap(\.path.singleName))
-            paths = (options.decodedNames ?? []).filter { !expanded.contains($0) }.map { QueryPath(segments: [.property($0)]) }
+            paths = (options.selectedNames(.v2) ?? []).filter { !expanded.contains($0) }.map { QueryPath(segments: [.property($0)]) }
         case .all:
             paths = []
         }

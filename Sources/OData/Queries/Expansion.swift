@@ -30,8 +30,14 @@ public struct NestedQuery<Entity: Decodable & Sendable>: QueryBuilding {
     /// The options set so far.
     public var options: QueryOptions
 
-    init() {
+    /// Creates a query without options, with the default selection of the type.
+    public init() {
         options = QueryOptions(decoding: Entity.self)
+    }
+
+    /// Creates a query from its options.
+    public init(options: QueryOptions) {
+        self.options = options
     }
 }
 

@@ -26,11 +26,11 @@ public struct FetchRequest<Entity: Decodable & Sendable>: QueryBuilding {
         options = QueryOptions(decoding: Entity.self)
     }
 
-    /// The reason why the default selection sends no `$select`; `nil` if there is a selection or the properties that ``Entity`` decodes are
-    /// selected.
+    /// The reason why the default selection sends no `$select`; `nil` if there is a selection, the properties that ``Entity`` decodes are
+    /// selected, or the type states its ``DefaultSelection`` itself.
     public var selectionNote: String? {
-        guard options.selection == .decoded, options.decodedNames == nil else { return nil }
-        return "All properties of \(resource) are fetched because those of \(Entity.self) aren't known: \(options.decodedReason ?? "")."
+        guard options.selection == .decoded, let reason = options.catalog?.selectionReason else { return nil }
+        return "All properties of \(resource) are fetched because those of \(Entity.self) aren't known: \(reason)."
     }
 
     /// The request without its Swift types.

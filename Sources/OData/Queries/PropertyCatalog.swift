@@ -2,20 +2,32 @@ import WebServiceClient
 
 /// The properties of a type: which ones it decodes, in which order, and the wire names of its key paths.
 ///
-/// Created once per type by decoding samples, and cached.
+/// Created once per type, and cached. The type states its properties as ``PropertyNaming``; what it doesn't state is determined by decoding
+/// samples when it is first needed.
 ///
-/// `@unchecked Sendable` because the samples are created in `init`, never changed, and only read through key paths; entity types are
-/// `Sendable`. A lock protects the cache.
+/// `@unchecked Sendable` because the samples are never changed and only read through key paths; entity types are `Sendable`. Locks protect
+/// what is determined later.
 final class PropertyCatalog: @unchecked Sendable {
-    let type: Any.Type
-    /// The names that the type decodes, in its order; `nil` if they can't be determined.
-    let decodedNames: [String]?
-    /// The reason why ``decodedNames`` is missing.
-    let reason: String?
+    /// What a type decodes.
+    struct Decoded: Sendable {
+        /// The names, in the type's order; `nil` if they can't be determined.
+        let names: [String]?
+        /// The same names, to look for one.
+        let set: Set<String>
+        /// The names of relations among them.
+        let relations: Set<String>
+        /// The reason why the names are missing.
+        let reason: String?
+    }
 
-    private let samples: [Any]
-    private let passes: [ProbePass]
-    private let paths: [[String]]
+    let type: Any.Type
+    /// What the type states.
+    let stated: DecodedProperties
+    let selection: DefaultSelection
+
+    private let known = Locked<Decoded?>(nil)
+    /// Samples without related entities, and with them.
+    private let probes = Locked<(plain: TypeProbe?, deep: TypeProbe?)>((nil, nil))
     private let memo = Locked<[AnyKeyPath: [QueryPath.Segment]]>([:])
 
     private static let catalogs = Locked<[ObjectIdentifier: PropertyCatalog]>([:])
@@ -23,10 +35,13 @@ final class PropertyCatalog: @unchecked Sendable {
     static func of(_ type: Any.Type) -> PropertyCatalog {
         let key = ObjectIdentifier(type)
         if let known = catalogs.withLock({ $0[key] }) { return known }
-        // Decoding runs the type's code, so it happens outside of the lock; a duplicate catalog is harmless.
         let made = PropertyCatalog(type)
-        catalogs.withLock { $0[key] = made }
-        return made
+        return catalogs.withLock { catalogs in
+            // Another task may have been faster, and samples are decoded once per catalog.
+            if let known = catalogs[key] { return known }
+            catalogs[key] = made
+            return made
+        }
     }
 
     /// Returns the segments of a key path by wire names.
@@ -38,49 +53,78 @@ final class PropertyCatalog: @unchecked Sendable {
     private init(_ type: Any.Type) {
         self.type = type
         if type is any DescribedEntity.Type {
-            (samples, passes, paths) = ([], [], [])
-            (decodedNames, reason) = (nil, "its model describes them, and all are requested")
+            stated = .all
+            selection = .none
             return
         }
-        let indices = ProbePass.Indices()
-        var samples: [Any] = []
-        var passes: [ProbePass] = []
-        var failure: String?
-        if let decodable = type as? any Decodable.Type {
-            var bits = 1
-            var number = 0
-            // The number of bits is known after the first pass.
-            while failure == nil, number < 2 + 2 * bits {
-                let pass = ProbePass(number: number, bits: bits, indices: indices)
-                do {
-                    samples.append(try pass.value(decodable, at: []))
-                } catch {
-                    failure = "decoding a sample of it failed: \(ProbePass.reason(error))"
-                }
-                passes.append(pass)
-                if number == 0 { bits = indices.bits }
-                number += 1
-            }
-        } else {
-            failure = "\(type) isn't Decodable"
-        }
-        self.samples = failure == nil ? samples : []
-        self.passes = passes
-        paths = indices.paths.filter { !$0.isEmpty }.sorted { $0.count < $1.count }
-        (decodedNames, reason) = Self.decoded(by: passes, failure: failure)
+        let naming = type as? any PropertyNaming.Type
+        stated = naming?.decodedProperties ?? .sampled
+        selection = naming?.defaultSelection ?? .decoded
     }
 
-    private static func decoded(by passes: [ProbePass], failure: String?) -> ([String]?, String?) {
-        guard failure == nil, let first = passes.first else { return (nil, failure ?? "nothing was decoded") }
-        guard !passes.contains(where: \.readsAllNames) else { return (nil, "it decodes arbitrary properties") }
-        guard passes.allSatisfy({ $0.topNames == first.topNames }) else {
-            return (nil, "the properties it decodes depend on the values")
+    /// What the type decodes.
+    var decoded: Decoded {
+        if let known = known.withLock({ $0 }) { return known }
+        let made: Decoded
+        switch stated {
+        case .names(let names, let relations):
+            made = Decoded(names: names, set: Set(names), relations: relations, reason: nil)
+        case .all:
+            made = Decoded(names: nil, set: [], relations: [], reason: "it decodes arbitrary properties")
+        case .sampled:
+            let probe = probe
+            let names = probe.decodedNames
+            made = Decoded(names: names, set: Set(names ?? []), relations: probe.relations, reason: probe.reason)
         }
-        // Services return control information such as `@odata.etag` without selection.
-        let names = first.topNames.filter { !$0.contains("@") }
-        guard names.allSatisfy(ODataName.isProperty) else { return (nil, "some names it decodes aren't valid OData property names") }
-        return names.isEmpty ? (nil, "it decodes no property by name") : (names, nil)
+        known.withLock { $0 = made }
+        return made
     }
+
+    /// The names that the type decodes, in its order; `nil` if they can't be determined.
+    var decodedNames: [String]? { decoded.names }
+
+    /// The names that a request selects by default; `nil` for none.
+    func selectedNames(_ version: ODataVersion) -> [String]? {
+        switch selection {
+        case .none: nil
+        case .names(let names): names
+        case .decoded:
+            // In version 2, a service sends the links of relations only if they are selected.
+            if version == .v2 || decoded.relations.isEmpty {
+                decodedNames
+            } else {
+                decodedNames?.filter { !decoded.relations.contains($0) }
+            }
+        }
+    }
+
+    /// The reason why a request selects nothing by default, unless the type itself determines that.
+    var selectionReason: String? {
+        guard selection == .decoded, stated == .sampled else { return nil }
+        return decoded.reason
+    }
+
+    // MARK: Samples
+
+    /// Samples without related entities or, if the type doesn't decode without them, with them.
+    private var probe: TypeProbe {
+        if let known = probes.withLock({ $0.plain }) { return known }
+        // Decoding runs the type's code, so it happens outside of the lock; duplicate samples are harmless.
+        var made = TypeProbe(type, followingRelations: false)
+        if !made.hasSamples, made.leftRelationsEmpty { made = deepProbe }
+        probes.withLock { [made] in $0.plain = made }
+        return made
+    }
+
+    /// Samples with related entities.
+    private var deepProbe: TypeProbe {
+        if let known = probes.withLock({ $0.deep }) { return known }
+        let made = TypeProbe(type, followingRelations: true)
+        probes.withLock { $0.deep = made }
+        return made
+    }
+
+    // MARK: Key paths
 
     func segments(of keyPath: AnyKeyPath) -> [QueryPath.Segment] {
         if let known = memo.withLock({ $0[keyPath] }) { return known }
@@ -93,36 +137,21 @@ final class PropertyCatalog: @unchecked Sendable {
         if let naming = type as? any PropertyNaming.Type, let name = Self.ownName(of: keyPath, in: naming) {
             return QueryPath.segments(of: name)
         }
-        func unknown(_ reason: String) -> [QueryPath.Segment] {
-            [.unresolved(.unknownProperty("\(keyPath)", type: "\(type)", reason: reason))]
+        guard stated != .all else {
+            return [.unresolved(.unknownProperty("\(keyPath)", type: "\(type)", reason: "the type states no name for it"))]
         }
-        guard !samples.isEmpty else { return unknown(reason ?? "no sample could be decoded") }
-        let read = samples.map { $0[keyPath: keyPath] }
-        guard let first = read.first, let first, let second = read.dropFirst().first, let second else {
-            return unknown("its root type isn't \(type)")
-        }
-        guard ProbeComparison.differs(first, second) else { return unknown(constantReason) }
-        let matches = paths.filter { path in
-            zip(read, passes).allSatisfy { value, pass in
-                guard let value, let given = pass.values[path] else { return false }
-                return given.contains { ProbeComparison.isSame(value, $0) }
+        do throws(ProbeRefusal) {
+            let probe = probe
+            do throws(ProbeRefusal) {
+                return try probe.names(of: keyPath).map { .property($0) }
+            } catch {
+                // The key path may lead through a relation.
+                guard probe.leftRelationsEmpty else { throw error }
+                return try deepProbe.names(of: keyPath).map { .property($0) }
             }
+        } catch {
+            return [.unresolved(.unknownProperty("\(keyPath)", type: "\(type)", reason: error.reason))]
         }
-        let named = matches.filter { path in !path.contains { $0.hasPrefix(ProbePass.elementStep) } }
-        guard let match = named.first else {
-            return unknown(matches.isEmpty ? "its value doesn't match any decoded one" : "it reads an element of a collection")
-        }
-        guard named.count == 1 else {
-            let names = named.map { "'" + $0.joined(separator: "/") + "'" }.joined(separator: " and ")
-            return unknown("it is ambiguous: \(names) give it the same value")
-        }
-        return match.map { .property($0) }
-    }
-
-    /// The reason why a property may have the same value in all samples.
-    private var constantReason: String {
-        let refused = passes.first?.refusals.first.map { "; '\($0.path.joined(separator: "/"))' was left empty: \($0.reason)" }
-        return "its value is the same in every decoded sample" + (refused ?? "")
     }
 
     private static func ownName<Type: PropertyNaming>(of keyPath: AnyKeyPath, in _: Type.Type) -> String? {
@@ -131,7 +160,7 @@ final class PropertyCatalog: @unchecked Sendable {
     }
 }
 
-/// Catalogs are equal if they belong to the same type; a type may have several identical ones.
+/// Catalogs are equal if they belong to the same type.
 extension PropertyCatalog: Hashable {
     static func == (left: PropertyCatalog, right: PropertyCatalog) -> Bool {
         left.type == right.type
@@ -140,19 +169,6 @@ extension PropertyCatalog: Hashable {
     func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(type))
     }
-}
-
-/// A type that provides the wire names of its properties, for those that can't be determined by decoding a sample.
-///
-///     extension Product: PropertyNaming {
-///         static var propertyNames: [PartialKeyPath<Product>: String] { [\.kind: "Kind", \.price: "UnitPrice"] }
-///     }
-///
-/// `propertyNames` is a computed property because the key paths of a stored one would have to be `Sendable`. The names of other properties
-/// are still determined by decoding a sample.
-public protocol PropertyNaming {
-    /// The wire names by key path; `/` separates the steps to a property of a complex property.
-    static var propertyNames: [PartialKeyPath<Self>: String] { get }
 }
 
 /// An entity type or a complex type whose properties a model describes, so that no sample needs to be decoded. Requests of its values

@@ -56,7 +56,7 @@ extension QueryBuilding {
 /// `$select`, `$compute`, `$orderby`, `$top`, `$skip` and `$count`.
 extension QueryBuilding {
     /// Selects these properties in addition to earlier ones. Without a selection, the properties that ``Entity`` decodes are selected if
-    /// they are known.
+    /// they are known, except for relations; see ``DefaultSelection``.
     public func select(_ properties: PartialKeyPath<Entity>...) -> Self {
         selecting(properties.map { SelectItem(QueryPath(segments: PropertyCatalog.segments(of: $0, in: Entity.self))) })
     }

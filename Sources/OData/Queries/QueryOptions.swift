@@ -2,7 +2,7 @@
 public struct QueryOptions: Sendable, Hashable {
     /// The properties that `$select` names.
     public enum Selection: Sendable, Hashable {
-        /// The properties that the result's type decodes, if they are known.
+        /// The ``DefaultSelection`` of the result's type: the properties that it decodes, without relations, if they are known.
         case decoded
         /// No `$select`: every property that the service returns by default.
         case all
@@ -85,7 +85,9 @@ public struct QueryOptions: Sendable, Hashable {
         selection = .all
     }
 
-    package init(decoding type: Any.Type) {
+    /// Creates empty options for results of a type, with the type's ``DefaultSelection``. For `Any.Type`s that aren't `Decodable`, nothing is
+    /// selected.
+    public init(decoding type: any Any.Type) {
         selection = type is any DescribedEntity.Type ? .all : .decoded
         catalog = PropertyCatalog.of(type)
     }
@@ -97,7 +99,12 @@ public struct QueryOptions: Sendable, Hashable {
 
     /// The reason why ``decodedNames`` is missing, as part of a sentence.
     public var decodedReason: String? {
-        catalog?.reason
+        catalog?.decoded.reason
+    }
+
+    /// The names that the default selection of the result's type selects; `nil` for none.
+    func selectedNames(_ version: ODataVersion) -> [String]? {
+        catalog?.selectedNames(version)
     }
 }
 

@@ -213,12 +213,21 @@ extension ToMany: ProbeEmptiable {}
 /// Relations, which could be followed endlessly.
 protocol ProbeRelation {
     static var probeEmpty: Self { get }
+    /// Returns a relation that isn't loaded and is recognized by its link.
+    static func probeLinked(_ link: String) -> Self
 }
 
 extension ToOne: ProbeRelation {
     static var probeEmpty: ToOne { .notLoaded(link: nil) }
+    static func probeLinked(_ link: String) -> ToOne { .notLoaded(link: link) }
 }
 
 extension ToMany: ProbeRelation {
     static var probeEmpty: ToMany { ToMany() }
+
+    static func probeLinked(_ link: String) -> ToMany {
+        var relation = ToMany()
+        relation.navigationLink = link
+        return relation
+    }
 }

@@ -37,16 +37,23 @@ final class ProbePass {
     let number: Int
     let bits: Int
     let indices: Indices
+    /// Whether relations contain entities, down to a depth.
+    let followsRelations: Bool
     private(set) var values: [[String]: [Any]] = [:]
     private(set) var topNames: [String] = []
     var readsAllNames = false
+    /// The names of relations among the properties of the sample itself.
+    private(set) var relations: Set<String> = []
+    /// Whether a relation was left empty because relations aren't followed.
+    private(set) var leftRelationsEmpty = false
     /// The reasons why properties were left empty, by path.
     private(set) var refusals: [(path: [String], reason: String)] = []
     /// The paths of optionals that must be nil, and of collections that must be empty, because their contents can't be created.
     var emptied: Set<[String]> = []
     private var depth = 0
 
-    init(number: Int, bits: Int, indices: Indices) {
+    init(number: Int, bits: Int, indices: Indices, followsRelations: Bool) {
+        self.followsRelations = followsRelations
         self.number = number
         self.bits = bits
         self.indices = indices
@@ -110,7 +117,15 @@ final class ProbePass {
             record(made, at: path)
             return made
         }
-        if leavesRelationsEmpty, let relation = type as? any ProbeRelation.Type, let empty = relation.probeEmpty as? Value { return empty }
+        if let relation = type as? any ProbeRelation.Type {
+            if path.count == 1 { relations.formUnion(path) }
+            if !followsRelations, let linked = relation.probeLinked(String(wide(path))) as? Value {
+                leftRelationsEmpty = true
+                record(linked, at: path)
+                return linked
+            }
+            if leavesRelationsEmpty, let empty = relation.probeEmpty as? Value { return empty }
+        }
         guard depth < Self.depthLimit, indices.paths.count < Self.valueLimit else {
             throw ProbeRefusal(reason: "\(type) nests too deeply")
         }

@@ -19,25 +19,57 @@ public struct DynamicEntity: Sendable, Hashable {
         }
     }
 
-    /// All properties, with unique names.
-    public private(set) var properties: [Property] = []
-    /// The positions of properties by name, only for large entities, where a linear search is slower.
-    private var positions: [String: Int] = [:]
+    /// The names of the properties, shared with other entities of the payload.
+    private var shape = EntityNames()
+    /// The values, by the positions of their names.
+    private var values: [ODataValue] = []
     /// The nesting depth of the values. Values that nest too deeply are dropped, as in ``ODataValue/Elements``.
     private(set) var nesting = Nesting()
 
-    private static let searchedCount = 12
-
     /// Creates an entity from properties; for duplicate names, the last one wins.
     public init(_ properties: [Property] = []) {
-        self.properties.reserveCapacity(properties.count)
+        guard !properties.isEmpty else { return }
+        values.reserveCapacity(properties.count)
         for property in properties { self[property.name] = property.value }
+    }
+
+    /// Creates an entity from unique names and as many values.
+    init(_ names: EntityNames, _ values: [ODataValue]) {
+        shape = names
+        self.values = values
+        nesting = Nesting(of: &self.values)
     }
 
     /// Creates the replacement for an entity that nests too deeply.
     init(cut: Void) {
         nesting = .cut
     }
+
+    /// All properties, with unique names. The array is made anew for each access.
+    public var properties: [Property] {
+        var properties: [Property] = []
+        properties.reserveCapacity(values.count)
+        for (position, value) in values.enumerated() { properties.append(Property(shape[position], value)) }
+        return properties
+    }
+
+    /// The number of properties.
+    package var count: Int { values.count }
+
+    /// The names of the properties, in order.
+    package var names: [String] { shape.list }
+
+    /// Returns the name of the property at a valid position.
+    package func name(at position: Int) -> String { shape[position] }
+
+    /// Returns the value of the property at a valid position.
+    package func value(at position: Int) -> ODataValue { values[position] }
+
+    /// Returns the position of a property, or `nil` if it is absent.
+    package func position(of name: String) -> Int? { shape.position(of: name) }
+
+    /// Returns whether there is control information of a property or an annotation of it.
+    func isAnnotated(_ name: String) -> Bool { shape.isAnnotated(name) }
 
     /// Adds a property unless its name exists, and returns whether it did.
     package mutating func append(_ name: String, _ value: ODataValue) -> Bool {
@@ -49,49 +81,34 @@ public struct DynamicEntity: Sendable, Hashable {
     private mutating func add(_ name: String, _ value: ODataValue) {
         let value = value.bounded
         nesting.add(value.nesting)
-        properties.append(Property(name, value))
-        index()
+        shape.append(name)
+        values.append(value)
     }
 
     /// Recomputes the nesting if the removed value may have determined it.
     private mutating func forget(_ inner: Nesting) {
         guard inner.isCut || inner.height > 0 && inner.height + 1 == nesting.height else { return }
         nesting = Nesting()
-        for property in properties { nesting.add(property.value.nesting) }
-    }
-
-    private func position(of name: String) -> Int? {
-        positions.isEmpty ? properties.firstIndex { $0.name == name } : positions[name]
-    }
-
-    /// Updates the positions after a property was added.
-    private mutating func index() {
-        guard properties.count > Self.searchedCount else { return }
-        if positions.isEmpty {
-            for (position, property) in properties.enumerated() { positions[property.name] = position }
-        } else if let last = properties.last {
-            positions[last.name] = properties.count - 1
-        }
+        for value in values { nesting.add(value.nesting) }
     }
 
     /// Accesses a property: `nil` if it is absent, ``ODataValue/null`` if it is null. Setting `nil` removes it.
     public subscript(_ name: String) -> ODataValue? {
         get {
-            position(of: name).map { properties[$0].value }
+            position(of: name).map { values[$0] }
         }
         set {
             switch (position(of: name), newValue) {
             case (let position?, let value?):
-                let old = properties[position].value.nesting
-                properties[position].value = value.bounded
-                nesting.add(properties[position].value.nesting)
+                let old = values[position].nesting
+                values[position] = value.bounded
+                nesting.add(values[position].nesting)
                 forget(old)
             case (nil, let value?):
                 add(name, value)
             case (let position?, nil):
-                let old = properties.remove(at: position).value.nesting
-                positions = [:]
-                index()
+                let old = values.remove(at: position).nesting
+                shape.remove(at: position)
                 forget(old)
             case (nil, nil):
                 break
@@ -108,12 +125,14 @@ public struct DynamicEntity: Sendable, Hashable {
 extension DynamicEntity {
     /// Returns whether the properties are equal, in the same order.
     public static func == (left: DynamicEntity, right: DynamicEntity) -> Bool {
-        left.properties == right.properties && left.nesting.isCut == right.nesting.isCut
+        left.values.count == right.values.count && left.nesting.isCut == right.nesting.isCut && left.shape == right.shape
+            && left.values == right.values
     }
 
     /// Hashes the properties.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(properties)
+        hasher.combine(shape)
+        hasher.combine(values)
     }
 }
 
@@ -150,6 +169,12 @@ struct ControlInformation {
         return property == nil ? entity["odata." + name] : nil
     }
 
+    /// Returns whether a name is a property's, not that of control information or an annotation.
+    static func isProperty(_ name: String) -> Bool {
+        !name.utf8.contains(UInt8(ascii: "@")) && name.utf8.first != UInt8(ascii: "#") && name != "__metadata"
+            && !name.utf8.starts(with: "odata.".utf8)
+    }
+
     /// Returns the name of control information without its prefix; `nil` for annotations and properties.
     static func name(_ text: some StringProtocol) -> String? {
         // By bytes, because each property of a payload is asked.
@@ -180,5 +205,5 @@ enum GeoJSONNames {
 
 extension DynamicEntity {
     /// A Boolean value that indicates whether the entity is GeoJSON.
-    var isGeographic: Bool { GeoJSONNames.are(Set(properties.map(\.name))) }
+    var isGeographic: Bool { position(of: "type") != nil && GeoJSONNames.are(Set(names)) }
 }

@@ -74,6 +74,13 @@ public enum ODataValue: Sendable, Hashable {
     }
 }
 
+extension ODataValue: PropertySample {
+    /// Returns a number, which suffices to distinguish samples.
+    public static func propertySample(_ number: Int) -> ODataValue? {
+        .integer(Int64(number))
+    }
+}
+
 extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WebServiceClient
 
 @testable import OData
 
@@ -35,6 +36,53 @@ import Testing
         #expect(try text(order) == #"{"ID":1,"State":"closed","Zip":"53111"}"#)
         let polymorphic = try ODataDecoder().decode(Polymorphic<Order>.self, from: json)
         #expect(polymorphic.undeclared == ["Zip": "53111"])
+    }
+
+    /// Count how often they are decoded: one whose decoded properties are known in advance, and one where they aren't.
+    struct Counted: Codable, Sendable {
+        static let count = Locked(0)
+        var ID: Int
+        var Home: DynamicEntity?
+
+        init(from decoder: any Decoder) throws {
+            Self.count.withLock { $0 += 1 }
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            ID = try container.decode(Int.self, forKey: .ID)
+            Home = try container.decodeIfPresent(DynamicEntity.self, forKey: .Home)
+        }
+    }
+    struct CountedOrder: Codable, Sendable {
+        static let count = Locked(0)
+        var ID: Int
+        var State: State
+
+        init(from decoder: any Decoder) throws {
+            Self.count.withLock { $0 += 1 }
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            ID = try container.decode(Int.self, forKey: .ID)
+            State = try container.decode(UndeclaredPropertiesTests.State.self, forKey: .State)
+        }
+    }
+
+    @Test func `an entity is decoded once with its metadata and undeclared properties`() throws {
+        let text = ##"{"@odata.etag":"e","ID":1,"Home":{"@odata.type":"#T","City":"Bonn"},"State":"open","ID@Core.Note":"n","Zip":"1"}"##
+        let page = Data("{\"@odata.context\":\"c\",\"value\":[\(text)]}".utf8)
+        for data in [Data(text.utf8), page] {
+            func decoded<Value: Decodable & Sendable>(_ type: Value.Type) throws -> ODataEntity<Value> {
+                guard data == page else { return try ODataDecoder().decode(ODataEntity<Value>.self, from: data) }
+                return try #require(try ODataDecoder().decode(ODataPage<ODataEntity<Value>>.self, from: data).entities.first)
+            }
+            #expect(PropertyCatalog.of(Counted.self).decodedNames == ["ID", "Home"])
+            #expect(PropertyCatalog.of(CountedOrder.self).decodedNames == nil)
+            Counted.count.withLock { $0 = 0 }
+            CountedOrder.count.withLock { $0 = 0 }
+            let known = try decoded(Counted.self)
+            #expect(known.undeclared == ["State": "open", "Zip": "1"] && known.value.Home == ["@odata.type": "#T", "City": "Bonn"])
+            #expect(known.metadata.etag == "e" && known.metadata.propertyAnnotations == ["ID": ["Core.Note": "n"]])
+            let unknown = try decoded(CountedOrder.self)
+            #expect(unknown.undeclared == ["Home": ["@odata.type": "#T", "City": "Bonn"], "Zip": "1"] && unknown.metadata.etag == "e")
+            #expect(Counted.count.withLock { $0 } == 1 && CountedOrder.count.withLock { $0 } == 1)
+        }
     }
 
     /// A tree whose nodes' decoded properties aren't known in advance.

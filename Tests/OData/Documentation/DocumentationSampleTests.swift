@@ -31,7 +31,24 @@ private struct CountrySales: Decodable, Sendable {
     let sales: Int
 }
 
+private struct Colleague: Decodable, Sendable {
+    let id: String
+    let name: String
+    let manager: ToOne<Traveller>
+}
+
+extension Colleague: PropertyNaming {
+    static var propertyNames: [PartialKeyPath<Colleague>: String] { [\.id: "id", \.name: "displayName", \.manager: "manager"] }
+    static var decodedProperties: DecodedProperties { .names(["id", "displayName", "manager"], relations: ["manager"]) }
+    static var defaultSelection: DefaultSelection { .names(["id", "displayName"]) }  // or: .none
+}
+
 @Suite struct DocumentationSampleTests {
+    @Test func statedNames() throws {
+        let request = FetchRequest<Colleague>(from: "C").order(by: .ascending(\.name))
+        #expect(try text(request) == "C?$select=id,displayName&$orderby=displayName")
+    }
+
     private func text<Entity>(_ request: FetchRequest<Entity>) throws -> String? {
         try request.relativeURL(using: QueryPrinter(version: .v401)).removingPercentEncoding
     }

@@ -36,6 +36,26 @@ struct Workload: Sendable {
                     _ = try ODataDecoder().decode(ODataPage<Product>.self, from: StubBody.wrongPage)
                 } catch is DecodingError {}
             },
+            Workload(name: "wide-page", title: "page of \(WidePage.users) entities with 12 of 137 properties and relations", repetitions: 1)
+            {
+                _ = try ODataDecoder().decode(ODataPage<WideUser>.self, from: WidePage.small)
+            },
+            Workload(name: "wide-narrow", title: "the same as a type without the relations", repetitions: 1) {
+                _ = try ODataDecoder().decode(ODataPage<NarrowUser>.self, from: WidePage.small)
+            },
+            Workload(name: "wide-metadata", title: "the same with relations and metadata", repetitions: 1) {
+                _ = try ODataDecoder().decode(ODataPage<ODataEntity<WideUser>>.self, from: WidePage.small)
+            },
+            Workload(name: "wide-untyped", title: "the same without a type", repetitions: 1) {
+                _ = try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: WidePage.small)
+            },
+            Workload(name: "full-page", title: "page of \(WidePage.users) entities with 49 of 137 properties and relations", repetitions: 1)
+            {
+                _ = try ODataDecoder().decode(ODataPage<WideUser>.self, from: WidePage.full)
+            },
+            Workload(name: "full-untyped", title: "the same without a type", repetitions: 1) {
+                _ = try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: WidePage.full)
+            },
         ]
     }
 

@@ -285,12 +285,15 @@ extension JSONDocument {
 
     @inline(__always) func find(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
         let tape = storage.pointee.tape
-        let likely = Int(truncatingIfNeeded: tape[node &+ 3])
+        let hint = JSONWord(bits: tape[node &+ 3])
+        let likely = hint.low
         let end = JSONWord(bits: tape[node &+ 1]).low
         if likely < end, isName(name, at: likely) {
-            tape[node &+ 3] = UInt64(truncatingIfNeeded: JSONWord.end(ofValueAt: likely &+ 1, tape))
+            tape[node &+ 3] = JSONWord(likely, JSONWord.end(ofValueAt: likely &+ 1, tape)).bits
             return likely
         }
+        // Types often ask for a member twice: whether it exists, and for its value.
+        if hint.high > 0, isName(name, at: hint.high) { return hint.high }
         return search(name, inObjectAt: node, from: likely, end: end)
     }
 
@@ -307,20 +310,22 @@ extension JSONDocument {
         let first = node &+ JSONWord.objectHead
         if word(node &+ 1).high > Self.manyMembers {
             guard let index = table(ofObjectAt: node).find(name) else { return canonical(name, inObjectAt: node) }
-            tape[node &+ 3] = UInt64(truncatingIfNeeded: JSONWord.end(ofValueAt: index &+ 1, tape))
+            tape[node &+ 3] = JSONWord(index, JSONWord.end(ofValueAt: index &+ 1, tape)).bits
             return index
         }
+        if storage.pointee.filters.excludes(name, fromObjectAt: node) { return canonical(name, inObjectAt: node) }
         for (start, stop) in [(likely, end), (first, min(likely, end))] {
             var index = start
             while index < stop {
                 let next = JSONWord.end(ofValueAt: index &+ 1, tape)
                 if isName(name, at: index) {
-                    tape[node &+ 3] = UInt64(truncatingIfNeeded: next)
+                    tape[node &+ 3] = JSONWord(index, next).bits
                     return index
                 }
                 index = next
             }
         }
+        if storage.pointee.filters.countsMiss(ofObjectAt: node) { filterNames(ofObjectAt: node) }
         return canonical(name, inObjectAt: node)
     }
 

@@ -70,7 +70,11 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try document.integer(at: place(key)) }
 
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try document.decode(type, at: place(key)) }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        if let place = try place(ifPresent: key) { return try document.decode(type, at: place) }
+        if type == JSONNeighbours.self { return unsafeBitCast(document.neighbours(of: key.stringValue, inObjectAt: node), to: type) }
+        throw missing(key)
+    }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
         try document.keyedContainer(at: place(key), by: type)

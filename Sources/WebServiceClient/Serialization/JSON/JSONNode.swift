@@ -112,10 +112,76 @@ package struct JSONNode {
         }
     }
 
+    package func forEachValue(_ body: (JSONNode) throws -> Void) rethrows {
+        guard isObject else { return }
+        let end = document.word(place.index + 1).low
+        var index = place.index + JSONWord.objectHead
+        while index < end {
+            try body(JSONNode(document, JSONPlace(node: index + 1, container: place.index)))
+            index = document.end(ofValueAt: index + 1)
+        }
+    }
+
+    /// The names of an object's members, in order.
+    package var names: [String] { isObject ? document.rawNames(ofObjectAt: place.index) : [] }
+
+    /// A number that objects with the same names in the same order have in common, and others seldom.
+    package var markOfNames: UInt64 {
+        guard isObject else { return 0 }
+        let end = document.word(place.index + 1).low
+        var index = place.index + JSONWord.objectHead
+        var mark: UInt64 = 0
+        while index < end {
+            let word = document.word(index)
+            let bytes = document.name(word)
+            // The first and the last bytes and the length distinguish most names. Names are padded, so eight bytes can be read.
+            var ends = JSONBytes.load8(bytes)
+            if word.length < 8 {
+                ends &= ~(~0 &<< UInt64(truncatingIfNeeded: 8 &* word.length))
+            } else {
+                ends = ends &* 31 &+ JSONBytes.load8(bytes + (word.length &- 8))
+            }
+            mark = (mark ^ ends ^ UInt64(truncatingIfNeeded: word.length)) &* 0x9E37_79B9_7F4A_7C15
+            mark ^= mark &>> 32
+            index = document.end(ofValueAt: index + 1)
+        }
+        return mark
+    }
+
+    /// Returns whether an object's members have these names in this order, byte for byte.
+    package func hasNames(_ names: [String]) -> Bool {
+        guard isObject, count == names.count else { return false }
+        var index = place.index + JSONWord.objectHead
+        for name in names {
+            let word = document.word(index)
+            guard word.length == name.utf8.count else { return false }
+            let bytes = document.name(word)
+            let isSame = name.utf8.withContiguousStorageIfAvailable { text in
+                text.baseAddress.map { JSONBytes.areEqual(bytes, exactly: $0, text.count) } ?? true
+            }
+            guard isSame ?? false else { return false }
+            index = document.end(ofValueAt: index + 1)
+        }
+        return true
+    }
+
     /// Returns the value of an object's member.
     package func member(_ name: String) -> JSONNode? {
         guard isObject, let index = document.findRaw(name, inObjectAt: place.index) else { return nil }
         return JSONNode(document, JSONPlace(node: index + 1, container: place.index))
+    }
+
+    /// Returns an object's member, if it exists, and those whose names are its name followed by a mark and more.
+    package func members(_ name: String, neighboursBehind mark: UInt8) -> [(name: String, value: JSONNode)] {
+        guard isObject else { return [] }
+        var found: [(name: String, value: JSONNode)] = []
+        func add(_ index: Int) {
+            found.append((document.string(document.word(index)), JSONNode(document, JSONPlace(node: index + 1, container: place.index))))
+        }
+        if let own = document.findRaw(name, inObjectAt: place.index) { add(own) }
+        var name = name
+        name.withUTF8 { document.forEachNeighbour(of: $0, behind: mark, inObjectAt: place.index, add) }
+        return found
     }
 
     /// The name of the value's member in its object; `nil` for an element of an array and for the root.
@@ -133,18 +199,11 @@ package struct JSONNode {
         guard place.parent >= 0, document.word(place.parent).kind == .object else { return [] }
         if document.word(place.parent + 1).high > JSONDocument.manyMembers { return neighbours(suffixes) }
         let own = document.word(place.index - 1)
-        let bytes = document.name(own)
-        let end = document.word(place.parent + 1).low
         var found: [(name: String, value: JSONNode)] = []
-        var index = place.parent + JSONWord.objectHead
-        while index < end {
-            let word = document.word(index)
-            if word.length > own.length, document.name(word)[own.length] == mark,
-                JSONBytes.areEqual(document.name(word), bytes, own.length)
-            {
-                found.append((document.string(word), JSONNode(document, JSONPlace(node: index + 1, container: place.parent))))
-            }
-            index = document.end(ofValueAt: index + 1)
+        let name = UnsafeBufferPointer(start: document.name(own), count: own.length)
+        document.forEachNeighbour(of: name, behind: mark, inObjectAt: place.parent) { index in
+            found.append(
+                (document.string(document.word(index)), JSONNode(document, JSONPlace(node: index + 1, container: place.parent))))
         }
         return found
     }
@@ -178,6 +237,19 @@ package protocol JSONDialect: Sendable {
     func check(object: JSONNode) throws
     /// Returns the array that a value represents; `nil` if it represents none.
     func array(in node: JSONNode) throws -> JSONNode?
+    /// The byte between the name of a member and the rest of the names of those that accompany it.
+    var neighbourMark: UInt8 { get }
     /// Returns a decoder of an object's member, which may be missing, with its accompanying members.
     func decoder(ofMember key: any CodingKey, in object: JSONNode) throws -> any Decoder
+}
+
+/// What the keyed containers of a reader with a dialect return for a missing member: whether others accompany it.
+///
+///     if case .none? = try? container.decode(JSONNeighbours.self, forKey: key) { … }
+///
+/// It spares a type whose members are mostly missing the search of each. Other decoders can't tell, and return ``some`` or throw.
+package enum JSONNeighbours: Decodable {
+    case none, some
+
+    package init(from decoder: any Decoder) { self = .some }
 }

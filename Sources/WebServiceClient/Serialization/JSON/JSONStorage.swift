@@ -13,6 +13,8 @@ struct JSONStorage {
     private(set) var reader = JSONReader()
     /// Whether the reader has a dialect, and which of the types seen so far the dialect reads.
     private(set) var hasDialect = false
+    /// The dialect's mark of accompanying members; zero without a dialect.
+    private(set) var neighbourMark: UInt8 = 0
     var dialectTypes: ContiguousArray<(type: ObjectIdentifier, isRead: Bool)> = []
     /// The generation of the text, incremented whenever the tape changes under existing decoders.
     let generation = JSONGeneration()
@@ -47,6 +49,8 @@ struct JSONStorage {
     var containers = JSONContainerCache()
     /// The name tables of large objects, by their indices on the tape.
     var tables: [Int: JSONNameTable] = [:]
+    /// The filters of the objects that are being decoded.
+    var filters = JSONNameFilters()
     /// The converted names of the objects with containers, by their indices on the tape, if a strategy converts names.
     var convertedNames: [Int: JSONConvertedNames] = [:]
     /// The conversions made so far.
@@ -68,6 +72,7 @@ struct JSONStorage {
     mutating func begin(_ reader: JSONReader) {
         self.reader = reader
         hasDialect = reader.dialect != nil
+        neighbourMark = reader.dialect?.neighbourMark ?? 0
         if case .useDefaultKeys = reader.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }
 
@@ -105,6 +110,7 @@ struct JSONStorage {
     private mutating func endDecoders() {
         generation.advance()
         containers.end()
+        filters.removeAll()
     }
 
     // MARK: Text

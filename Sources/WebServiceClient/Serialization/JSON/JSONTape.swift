@@ -6,7 +6,7 @@
 ///     kind, 0, offset of its bracket
 ///     number of elements, index of the word after its last one
 ///     index of the container around it (-1 for none), position in it if that is an array
-///     objects only: index of the name at which a search begins
+///     objects only: index of the last name found (0 for none), index of the name at which a search begins
 ///
 /// All indices and offsets have 31 bits: ``JSONReader/largestSize`` bounds the text so that they suffice, on 32-bit platforms too.
 struct JSONWord {
