@@ -54,9 +54,10 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try .read(child(key)) }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try .read(child(key)) }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        let isQuestion = type == JSONNeighbours.self && object.position(of: key.stringValue) == nil
-        if isQuestion, !object.isAnnotated(key.stringValue), let none = JSONNeighbours.none as? Value { return none }
-        return try child(key).decode(type)
+        guard type == JSONNeighbours.self else { return try child(key).decode(type) }
+        decoder.recorder?.note(key.stringValue)
+        let isAlone = object.position(of: key.stringValue) == nil && !object.isAnnotated(key.stringValue)
+        return try (isAlone ? JSONNeighbours.none : .some) as? Value ?? child(key).decode(type)
     }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {

@@ -188,9 +188,9 @@ extension KeyedDecodingContainer {
     /// Decodes a value that also uses control information and so may exist without the property itself. Returns `nil` if a decoder of
     /// another library doesn't have the property.
     func decodeWithNeighbours<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        if contains(key) { return try decodePlainly(type, forKey: key) }
         // Most relations are absent, and the decoders of this library know which have no control information either. Others may throw.
         if case .none? = try? decode(JSONNeighbours.self, forKey: key) { return nil }
+        if contains(key) { return try decodePlainly(type, forKey: key) }
         let decoder: any Decoder
         do {
             decoder = try superDecoder(forKey: key)

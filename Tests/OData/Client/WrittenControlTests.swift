@@ -16,7 +16,7 @@ import WebServiceTesting
 
     private func body(_ json: String, _ version: ODataVersion = .v4) async throws -> String? {
         _ = try await stub.client(version).create(try read(json), in: set)
-        return stub.requests.last?.request.body.map { String(decoding: $0, as: UTF8.self) }
+        return stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) }
     }
 
     @Test func `what the service computed isn't sent, the types are`() async throws {
@@ -50,7 +50,7 @@ import WebServiceTesting
         #expect(try await body(plain) == plain)
         let request = set.key(1)
         _ = try await stub.client().replace(request, with: try read(#"{"@odata.etag":"e","Id":1}"#))
-        #expect(stub.requests.last?.request.body == Data(#"{"Id":1}"#.utf8))
+        #expect(stub.requests.last?.body == Data(#"{"Id":1}"#.utf8))
     }
 
     @Test func `a draft sends the type as it was read, and no control information that stayed`() throws {

@@ -163,7 +163,7 @@ import WebServiceClient
         var options = QueryOptions(decoding: Target.self)
         options.top = 3
         let nested = NestedQuery<Target>(options: options).order(by: .ascending(\.Id))
-        let request = FetchRequest<Guest>(from: "G").selectAll().expand(Expansion(path: "Trips", options: nested.options))
+        let request = FetchRequest<Guest>(from: "G").selectAll().expand(Expansion(path: QueryPath("Trips"), options: nested.options))
         #expect(try text(request) == "G?$expand=Trips($select=Id,Title;$orderby=Id;$top=3)")
         #expect(NestedQuery<Target>().options == QueryOptions(decoding: Target.self))
     }

@@ -71,9 +71,12 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try document.integer(at: place(key)) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        if let place = try place(ifPresent: key) { return try document.decode(type, at: place) }
-        if type == JSONNeighbours.self { return unsafeBitCast(document.neighbours(of: key.stringValue, inObjectAt: node), to: type) }
-        throw missing(key)
+        if type == JSONNeighbours.self { return try unsafeBitCast(neighbours(of: key), to: type) }
+        return try document.decode(type, at: place(key))
+    }
+
+    @inline(never) private func neighbours(of key: Key) throws -> JSONNeighbours {
+        try place(ifPresent: key) == nil ? document.neighbours(of: key.stringValue, inObjectAt: node) : .some
     }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {

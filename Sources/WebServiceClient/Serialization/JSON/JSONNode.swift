@@ -243,7 +243,7 @@ package protocol JSONDialect: Sendable {
     func decoder(ofMember key: any CodingKey, in object: JSONNode) throws -> any Decoder
 }
 
-/// What the keyed containers of a reader with a dialect return for a missing member: whether others accompany it.
+/// What the keyed containers of a reader with a dialect return for a key: nothing if the member is missing and no others accompany it.
 ///
 ///     if case .none? = try? container.decode(JSONNeighbours.self, forKey: key) { … }
 ///
