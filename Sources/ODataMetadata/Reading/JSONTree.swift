@@ -195,7 +195,9 @@ private struct JSONTreeParser {
     private mutating func string() throws -> String {
         index += 1
         let start = index
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\"), bytes[index] >= 0x20 { index += 1 }
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\"), bytes[index] >= 0x20 {
+            index += 1
+        }
         if index < bytes.count, bytes[index] == UInt8(ascii: "\"") {
             index += 1
             return String(decoding: bytes[start..<index - 1], as: UTF8.self)

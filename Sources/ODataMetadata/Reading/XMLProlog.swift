@@ -2,7 +2,8 @@ import Foundation
 
 /// The begin of an XML document, before its root element.
 enum XMLProlog {
-    static let refusal = "The metadata document has a document type declaration, which CSDL doesn't use: it isn't read, since entities can "
+    static let refusal =
+        "The metadata document has a document type declaration, which CSDL doesn't use: it isn't read, since entities can "
         + "grow without bounds."
 
     /// Returns the document in UTF-8 without an XML declaration, and refuses a document type declaration.

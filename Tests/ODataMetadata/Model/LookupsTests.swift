@@ -69,7 +69,8 @@ import Testing
     @Test func cyclesInModelsMadeByHand() {
         let types = ["A", "B", "C"].enumerated().map {
             ServiceModel.StructuredType(
-                kind: .complex, namespace: "S", name: $1, baseType: "S." + ["B", "C", "A"][$0], properties: [.init(name: $1, type: .init("Edm.Int32"))])
+                kind: .complex, namespace: "S", name: $1, baseType: "S." + ["B", "C", "A"][$0],
+                properties: [.init(name: $1, type: .init("Edm.Int32"))])
         }
         let model = ServiceModel(schemas: [.init(namespace: "S", complexTypes: types)])
         #expect(types.allSatisfy { model.properties(of: $0).count <= 3 })

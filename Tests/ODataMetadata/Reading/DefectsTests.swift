@@ -179,8 +179,8 @@ import Testing
         let model = try ServiceModel(json: Data(text.utf8))
         #expect(
             model.diagnostics.map { "\($0.kind) \($0.line)" } == [
-                "unknownVersion 1", "duplicate 2", "invalidValue 3", "missing 4", "unknownType 4", "unknownElement 5", "emptyEnumeration 6",
-                "invalidValue 7", "unknownElement 7",
+                "unknownVersion 1", "duplicate 2", "invalidValue 3", "unknownType 4", "missing 4", "unknownElement 5", "emptyEnumeration 6",
+                "unknownElement 7", "invalidValue 7",
             ])
         #expect(model.entityType("S.A")?.key.map(\.path) == ["id"])
     }

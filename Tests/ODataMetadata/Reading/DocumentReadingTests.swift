@@ -31,7 +31,10 @@ import Testing
         let user = try #require(model.entityType("graph.user"))
         #expect(user.baseType == "microsoft.graph.directoryObject")
         #expect(model.key(of: user) == [ServiceModel.KeyReference(path: "id")])
-        #expect(Set(model.diagnostics.map(\.kind)) == [.emptyEnumeration, .missingKey, .invalidName, .unknownTarget, .nameOfNamespace, .duplicate])
+        #expect(
+            Set(model.diagnostics.map(\.kind)) == [
+                .emptyEnumeration, .missingKey, .invalidName, .unknownTarget, .nameOfNamespace, .duplicate,
+            ])
     }
 
     @Test(.enabled(if: MetadataDocuments.folder != nil, "SHARED_DIRECTORY has no metadata documents"))
@@ -53,7 +56,8 @@ import Testing
         // XML turns line breaks in attributes into blanks.
         let text = parts.joined(separator: " ").split { $0.isWhitespace }.joined(separator: " ")
         // The attributes of V2 are annotations in JSON, if they aren't left out.
-        if text.hasPrefix("annotation"), ["schemas.microsoft.com.ado.", "foo.com.annotations"].contains(where: { text.contains("@" + $0) }) {
+        if text.hasPrefix("annotation"), ["schemas.microsoft.com.ado.", "foo.com.annotations"].contains(where: { text.contains("@" + $0) })
+        {
             return nil
         }
         return text

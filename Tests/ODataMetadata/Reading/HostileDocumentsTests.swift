@@ -31,7 +31,7 @@ import Testing
 
     @Test func documentsCutOff() throws {
         for data in samples() {
-            let count = Sweep.rounds(ofAll: 160)
+            let count = Sweep.rounds(ofAll: 60)
             for step in 0..<count {
                 let part = data.prefix(data.count * step / count)
                 #expect(throws: ServiceModelError.self) { try ServiceModel(data: part) }
@@ -42,7 +42,7 @@ import Testing
     @Test func changedBytes() {
         var random = SeededGenerator(seed: 34)
         for data in samples() {
-            for _ in 0..<Sweep.rounds(ofAll: 160) {
+            for _ in 0..<Sweep.rounds(ofAll: 60) {
                 var changed = data
                 for _ in 0..<Int.random(in: 1...4, using: &random) {
                     let index = Int.random(in: 0..<changed.count, using: &random)

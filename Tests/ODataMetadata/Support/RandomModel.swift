@@ -34,8 +34,12 @@ struct RandomModel {
     }
 
     private mutating func schema(_ namespace: String, isFirst: Bool) -> ServiceModel.Schema {
-        let entities = list(upTo: 3) { $0.type(namespace, "E\($1)", .entity, base: $1 > 0 && $0.chance() ? "\(namespace).E\($1 - 1)" : nil) }
-        let complex = list(upTo: 3) { $0.type(namespace, "C\($1)", .complex, base: $1 > 0 && $0.chance() ? "\(namespace).C\($1 - 1)" : nil) }
+        let entities = list(upTo: 3) {
+            $0.type(namespace, "E\($1)", .entity, base: $1 > 0 && $0.chance() ? "\(namespace).E\($1 - 1)" : nil)
+        }
+        let complex = list(upTo: 3) {
+            $0.type(namespace, "C\($1)", .complex, base: $1 > 0 && $0.chance() ? "\(namespace).C\($1 - 1)" : nil)
+        }
         return ServiceModel.Schema(
             namespace: namespace, alias: isFirst ? "self" : nil, entityTypes: entities, complexTypes: complex,
             enumTypes: list(upTo: 2) { random, index in
@@ -47,7 +51,8 @@ struct RandomModel {
             },
             typeDefinitions: list(upTo: 2) {
                 ServiceModel.TypeDefinition(
-                    namespace: namespace, name: "D\($1)", underlyingType: .init("Edm.String", maxLength: .fixed($1), isUnicode: $0.chance()))
+                    namespace: namespace, name: "D\($1)", underlyingType: .init("Edm.String", maxLength: .fixed($1), isUnicode: $0.chance())
+                )
             },
             terms: list(upTo: 2) {
                 ServiceModel.Term(
@@ -73,16 +78,19 @@ struct RandomModel {
     ) -> ServiceModel.StructuredType {
         ServiceModel.StructuredType(
             kind: kind, namespace: namespace, name: name, baseType: base, isAbstract: chance(), isOpen: chance(),
-            hasStream: kind == .entity && chance(), key: kind == .entity && base == nil ? [.init(path: "p", alias: chance() ? "k" : nil)] : [],
+            hasStream: kind == .entity && chance(),
+            key: kind == .entity && base == nil ? [.init(path: "p", alias: chance() ? "k" : nil)] : [],
             properties: [.init(name: "p", type: .init("Edm.Int32", isNullable: false))]
                 + list(upTo: 3) {
                     .init(name: "p\($1)", type: $0.reference(), defaultValue: $0.chance() ? $0.text() : nil, annotations: $0.annotations(2))
                 },
             navigationProperties: list(upTo: 2) {
                 .init(
-                    name: "n\($1)", targetType: "X.Other", isCollection: $0.chance(), isNullable: $0.chance(), partner: $0.chance() ? "a" : nil,
+                    name: "n\($1)", targetType: "X.Other", isCollection: $0.chance(), isNullable: $0.chance(),
+                    partner: $0.chance() ? "a" : nil,
                     containsTarget: $0.chance(),
-                    referentialConstraints: $0.chance() ? [.init(property: "p", referencedProperty: "id", annotations: $0.annotations(1))] : [],
+                    referentialConstraints: $0.chance()
+                        ? [.init(property: "p", referencedProperty: "id", annotations: $0.annotations(1))] : [],
                     onDelete: .setNull, onDeleteAnnotations: $0.annotations(1), annotations: $0.annotations(1))
             }, annotations: annotations(2), extensions: .init(attributes: [.init(name: "Unknown", value: text())]))
     }

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func randomModels() throws {
-        for seed in 0..<Sweep.rounds(ofAll: 400) {
+        for seed in 0..<Sweep.rounds(ofAll: 160) {
             var random = RandomModel(seed: seed)
             let model = random.model()
             let xml = try ServiceModel(xml: model.xml())
