@@ -51,8 +51,10 @@ struct ModelAssembly {
         var read: [String: RawDocument] = [:]
         var found: Set<String> = Set(outcome.schemas.map(\.namespace))
         var waiting = outcome.references[...]
+        // Documents may refer to each other.
+        var followed: Set<ServiceModel.Reference> = []
         while let reference = waiting.popFirst() {
-            guard let data = documents[reference.uri] else { continue }
+            guard followed.insert(reference).inserted, let data = documents[reference.uri] else { continue }
             if read[reference.uri] == nil {
                 do {
                     let (part, partState) = try Self.raw(data, isJSON: nil, limits: limits)
@@ -152,7 +154,8 @@ struct ModelAssembly {
             children.removeAll { child in
                 if names.insert(name(child)).inserted { return false }
                 state.tell(
-                    .duplicate, "there are two children '\(name(child))' of the namespace", assuming: "the first counts: this \(kind) isn't read",
+                    .duplicate, "there are two children '\(name(child))' of the namespace",
+                    assuming: "the first counts: this \(kind) isn't read",
                     at: Self.place(of: child), path: child.target)
                 return true
             }
@@ -187,7 +190,8 @@ struct ModelAssembly {
         for operation in schema.operations where names.contains(operation.name) && shared.insert(operation.name).inserted {
             state.tell(
                 .duplicate, "the operation has the name of another child of the namespace",
-                assuming: "both are kept, but CSDL JSON can't hold both", at: operation.place, path: operation.qualifiedName, severity: .noted)
+                assuming: "both are kept, but CSDL JSON can't hold both", at: operation.place, path: operation.qualifiedName,
+                severity: .noted)
         }
         var targets: Set<String> = []
         for operation in schema.operations where !targets.insert(operation.target).inserted {

@@ -25,8 +25,10 @@ private struct JSONForm {
     private static let controls: Set = [
         "Type", "Kind", "Collection", "Nullable", "MaxLength", "Precision", "Scale", "SRID", "Unicode", "DefaultValue", "Key", "Abstract",
         "BaseType", "OpenType", "HasStream", "Partner", "ContainsTarget", "ReferentialConstraint", "OnDelete", "UnderlyingType", "IsFlags",
-        "BaseTerm", "AppliesTo", "IsBound", "IsComposable", "EntitySetPath", "Parameter", "ReturnType", "Name", "Extends", "Action", "Function",
-        "EntitySet", "IncludeInServiceDocument", "NavigationPropertyBinding", "Include", "IncludeAnnotations", "Alias", "Annotations", "Version",
+        "BaseTerm", "AppliesTo", "IsBound", "IsComposable", "EntitySetPath", "Parameter", "ReturnType", "Name", "Extends", "Action",
+        "Function",
+        "EntitySet", "IncludeInServiceDocument", "NavigationPropertyBinding", "Include", "IncludeAnnotations", "Alias", "Annotations",
+        "Version",
         "Reference", "EntityContainer",
     ]
 
