@@ -93,7 +93,8 @@ struct ItemFault {
         let found = value.string.map { "'\($0.prefix(60))'" } ?? value.kind
         let context = DecodingError.Context(
             codingPath: outer + path.reversed(),
-            debugDescription: "\(wanted) is declared here, not \(found). If the service breaks its own metadata, set the client's checksItems "
+            debugDescription:
+                "\(wanted) is declared here, not \(found). If the service breaks its own metadata, set the client's checksItems "
                 + "to false.")
         return .typeMismatch(ODataValue.self, context)
     }

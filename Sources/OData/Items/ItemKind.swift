@@ -78,8 +78,8 @@ enum ItemKind: Sendable, Hashable {
     func accepts(_ value: ODataValue) -> Bool {
         switch (self, value) {
         // The usual forms first, because every property of a payload is asked.
-        case (.string, .string), (.int64, .integer), (.decimal, .integer), (.decimal, .decimal), (.boolean, .boolean), (.structured, .object),
-            (.enumeration, .string), (.any, _):
+        case (.string, .string), (.enumeration, .string), (.boolean, .boolean), (.int64, .integer), (.decimal, .integer),
+            (.decimal, .decimal), (.structured, .object), (.any, _):
             true
         case (.integer(let range), .integer(let number)): range.contains(number)
         default: isConvertible(value)

@@ -18,8 +18,8 @@ import WebServiceClient
 ///          minor 1
 ///         """)
 ///
-/// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base, or `derived` for a
-/// type of which only the base is known. Its members follow, each indented by a blank: a property with its type, `[…]` for collections,
+/// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base, or `derived` for
+/// a type of which only the base is known. Its members follow, each indented by a blank: a property with its type, `[…]` for collections,
 /// `[…?]` if elements may be null, `!` if the value can't be null, `>` before the target of a navigation property, and the words `key`,
 /// `computed`, `immutable`, `notcreatable` and `readonly`; an enumeration's member with its number. Blanks in names are percent-encoded.
 ///

@@ -47,7 +47,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "\n", " ", "type", "type ", " a Edm.String", "type A : ", "type A : A\n x Edm.Int32", "type A : B\ntype B : A", "enum E\n x 99999999999999999999",
+        "", "\n", " ", "type", "type ", " a Edm.String", "type A : ", "type A : A\n x Edm.Int32", "type A : B\ntype B : A",
+        "enum E\n x 99999999999999999999",
         "type A\n", "type A\n x", "type A\n x >", "type A\n x []", "type A\n x [", "type A\n x !", "type A\n %zz Edm.String", "derived A",
     ])
     func `a malformed text gives a schema without what isn't understood`(_ text: String) {

@@ -40,7 +40,9 @@ import WebServiceTesting
         draft.id = .value("2")
         #expect(await refusal { try await client.update(client.users.key("1"), with: draft) } == "id")
         draft = EntityDraft(of: original)
-        draft.home = .value({ var home = SampleGraph.Address(); home.street = .null; return home }())
+        var home = SampleGraph.Address()
+        home.street = .null
+        draft.home = .value(home)
         #expect(await refusal { try await client.update(client.users.key("1"), with: draft) } == "street")
         #expect(await refusal { try await client.create(original, in: client.users) } == "createdDateTime")
         #expect(stub.requests.isEmpty)
@@ -56,7 +58,8 @@ import WebServiceTesting
 
     @Test func `a model says what can be set`() {
         #expect(User.canSet(\.age, in: .update) && User.canSet(\.employeeId, in: .creation) && !User.canSet(\.employeeId, in: .update))
-        #expect(!User.canSet(\.createdDateTime, in: .creation) && !User.canSet(\.id, in: .update) && !User.canSet(\.securityIdentifier, in: .update))
+        #expect(!User.canSet(\.createdDateTime, in: .creation) && !User.canSet(\.id, in: .update))
+        #expect(!User.canSet(\.securityIdentifier, in: .update))
         #expect(User.isNullable(\.age) && !User.isNullable(\.id))
     }
 
@@ -66,12 +69,12 @@ import WebServiceTesting
         var draft = EntityDraft(of: original)
         #expect(draft.etag == "\"1\"")
         #expect(try await client.update(client.users.key("1"), with: draft).status == nil)
-        draft.score = Presence(EdmDecimal("1.5"))
+        draft.score = Presence(EdmDecimal("2.5"))
         draft.otherMails = .value(["a", "b"])
         draft.age = .absent
         draft.value["shoe"] = 41
         try await client.update(client.users.key("1"), with: draft)
-        #expect(body == ##"{"@odata.type":"#microsoft.graph.user","score":1.5,"otherMails":["a","b"],"shoe":41}"##)
+        #expect(body == ##"{"@odata.type":"#microsoft.graph.user","score":2.5,"otherMails":["a","b"],"shoe":41}"##)
         #expect(stub.requests.last?.request.headers["If-Match"] == "\"1\"")
     }
 
@@ -123,7 +126,8 @@ import WebServiceTesting
         #expect(problem(users.select(\.initials))?.contains("it is computed from 'displayName'") == true)
         #expect(problem(users.select(\.record))?.contains("isn't a property") == true)
         #expect(problem(users.select(\.displayName.value, \.shoe)) == nil)
-        #expect(try users.select(\.displayName.value, \.shoe).relativeURL(using: QueryPrinter()) == "users?$select=displayName,extension_shoe")
+        let shoes = users.select(\.displayName.value, \.shoe)
+        #expect(try shoes.relativeURL(using: QueryPrinter()) == "users?$select=displayName,extension_shoe")
         #expect(users.selectionNote == nil)
     }
 

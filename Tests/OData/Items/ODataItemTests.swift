@@ -41,8 +41,10 @@ import WebServiceClient
     @Test(arguments: [
         (#"{"age":"old"}"#, "age"), (#"{"age":3000000000}"#, "age"), (#"{"displayName":5}"#, "displayName"), (#"{"id":true}"#, "id"),
         (#"{"home":"Bonn"}"#, "home"), (#"{"home":{"city":["Bonn"]}}"#, "home.city"), (#"{"otherMails":"a"}"#, "otherMails"),
-        (#"{"otherMails":["a",null]}"#, "otherMails.Index 1"), (#"{"assignedPlans":[{"servicePlanId":"x"}]}"#, "assignedPlans.Index 0.servicePlanId"),
-        (#"{"createdDateTime":"yesterday"}"#, "createdDateTime"), (#"{"memberOf":{"id":"1"}}"#, "memberOf"), (#"{"manager":[]}"#, "manager"),
+        (#"{"otherMails":["a",null]}"#, "otherMails.Index 1"),
+        (#"{"assignedPlans":[{"servicePlanId":"x"}]}"#, "assignedPlans.Index 0.servicePlanId"),
+        (#"{"createdDateTime":"yesterday"}"#, "createdDateTime"), (#"{"memberOf":{"id":"1"}}"#, "memberOf"),
+        (#"{"manager":[]}"#, "manager"),
         (##"{"manager":{"@odata.type":"#microsoft.graph.user","age":"x"}}"##, "manager.age"), (#"{"rights":true}"#, "rights"),
         (#"{"home":{"location":{"type":"Point"}}}"#, "home.location"), (#"{"deletedDateTime":1}"#, "deletedDateTime"),
     ])
@@ -99,7 +101,9 @@ import WebServiceClient
             """##)
         #expect(
             try text(user)
-                == ##"{"@odata.type":"#microsoft.graph.user","id":"1","quota":5,"shoe":1,"shoe@odata.type":"#Int16","manager":{"@odata.id":"users('2')"}}"##)
+                == ##"{"@odata.type":"#microsoft.graph.user","id":"1","quota":5,"shoe":1,"shoe@odata.type":"#Int16","##
+                + ##""manager":{"@odata.id":"users('2')"}}"##
+        )
         #expect(try text(user, .v401).contains(##""@type":"#microsoft.graph.user""##))
         #expect(try text(user, .v2).hasPrefix(#"{"__metadata":{"type":"microsoft.graph.user"},"id":"1","quota":"5","shoe":1"#))
         let partial: User = try decode(#"{"memberOf":[{"id":"1"}],"memberOf@odata.nextLink":"n"}"#)
@@ -115,7 +119,8 @@ import WebServiceClient
         var changed = order
         changed.orderDate = Presence(EdmDateTimeOffset("1970-01-01T00:00:00Z"))
         #expect(
-            try text(changed) == #"{"OrderDate":"1970-01-01T00:00:00Z","ShipTime":"01:00:00","Total":7,"Weight":1.5,"Freight":2.50,"OrderID":1}"#)
+            try text(changed)
+                == #"{"OrderDate":"1970-01-01T00:00:00Z","ShipTime":"01:00:00","Total":7,"Weight":1.5,"Freight":2.50,"OrderID":1}"#)
         #expect(throws: EncodingError.self) { try text(order) }
     }
 

@@ -10,7 +10,8 @@ import Testing
     @Test func `a member has a name and a number`() {
         #expect(AgeGroup.adult.name == "adult" && AgeGroup.adult.number == 3 && AgeGroup.adult.isKnown)
         #expect(AgeGroup("elder").number == nil && !AgeGroup("elder").isKnown && AgeGroup("elder").description == "elder")
-        #expect(AgeGroup("3") == .adult && AgeGroup(number: 3) == .adult && AgeGroup(number: 99).name == "99" && AgeGroup("99").number == 99)
+        #expect(AgeGroup("3") == .adult && AgeGroup(number: 3) == .adult)
+        #expect(AgeGroup(number: 99).name == "99" && AgeGroup("99").number == 99)
         #expect(AgeGroup.known.map(\.name) == ["minor", "notAdult", "adult", "unknownFutureValue"])
         #expect(AgeGroup("").name.isEmpty && AgeGroup("-").name == "-" && AgeGroup("99999999999999999999").number == nil)
     }
@@ -38,7 +39,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("read,write", "readWrite"), ("read, delete", "read,delete"), ("7", "readWrite,delete"), ("9", "read,8"), ("none", "none"), ("", "none"),
+        ("read,write", "readWrite"), ("read, delete", "read,delete"), ("7", "readWrite,delete"), ("9", "read,8"), ("none", "none"),
+        ("", "none"),
         ("0", "none"), ("mystery,read", "read,mystery"), (" ,, ", "none"), ("readWrite,8,x", "readWrite,8,x"),
     ])
     func `flags keep what the model doesn't know`(_ text: String, _ written: String) {
