@@ -40,7 +40,7 @@ import WebServiceTesting
     @Test func `the copy equals the service after each step, over pages, removals, forgotten states and restarts`() async throws {
         let stub = StubTransport(recordingLimit: 0)
         let clients = [stub.client(.v4), stub.client(.v401)]
-        for seed in 0..<UInt64(Sweep.isFull ? 2_000 : 160) {
+        for seed in 0..<UInt64(Sweep.isFull ? 2_000 : 100) {
             var random = SeededGenerator(seed: seed)
             let service = TrackedService(seed: seed)
             stub["Things"] = service.answer
