@@ -64,8 +64,8 @@ public final class URLSessionTransport: CancellableTransport {
         standard = TrustedSession(Self.sessionConfiguration(configuration), exchanges: URLSessionExchanges())
     }
 
-    /// The capabilities: on Apple platforms HTTP/2, IPv6 literals, WebSockets and everything in a ``TrustPolicy``, with client identities only in
-    /// PKCS#12; on Linux nothing beyond the plain exchange.
+    /// The capabilities: on Apple platforms HTTP/2, IPv6 literals, WebSockets and everything in a ``TrustPolicy``, with client identities
+    /// only in PKCS#12; on Linux nothing beyond the plain exchange.
     public var capabilities: TransportCapabilities {
         #if canImport(FoundationNetworking)
         []
