@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "WebServiceClient", targets: ["WebServiceClient"]),
         .library(name: "OData", targets: ["OData"]),
+        .library(name: "ODataMetadata", targets: ["ODataMetadata"]),
         .library(name: "RemoteLogger", targets: ["RemoteLogger"]),
         .library(name: "WebServiceTesting", targets: ["WebServiceTesting"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
@@ -53,7 +54,9 @@ let package = Package(
             ],
             swiftSettings: librarySettings),
         .target(name: "WebServiceClient", dependencies: ["HTTPTransport", "CSystemLibraries"], swiftSettings: librarySettings),
-        .target(name: "OData", dependencies: ["WebServiceClient"], swiftSettings: librarySettings),
+        // Depends on nothing, since tools that generate code are built for the host.
+        .target(name: "ODataMetadata", swiftSettings: librarySettings),
+        .target(name: "OData", dependencies: ["WebServiceClient", "ODataMetadata"], swiftSettings: librarySettings),
         .target(name: "ODataQueryParsing", dependencies: ["OData", "WebServiceClient"], swiftSettings: librarySettings),
         .target(
             name: "RemoteLogger",
@@ -89,6 +92,9 @@ let package = Package(
             name: "WebServiceClientTests",
             dependencies: ["HTTPTransport", "WebServiceClient", "WebServiceTesting", "TestSupport", "CSystemLibraries"],
             path: "Tests/WebServiceClient", swiftSettings: settings),
+        .testTarget(
+            name: "ODataMetadataTests", dependencies: ["ODataMetadata", "TestSupport"], path: "Tests/ODataMetadata",
+            swiftSettings: settings),
         .testTarget(
             name: "ODataTests", dependencies: ["OData", "ODataQueryParsing", "WebServiceTesting", "TestSupport"], path: "Tests/OData",
             swiftSettings: settings),

@@ -1,3 +1,4 @@
+@_exported public import ODataMetadata
 public import WebServiceClient
 
 /// A client of an OData service that sends typed queries and follows next links to the last page.

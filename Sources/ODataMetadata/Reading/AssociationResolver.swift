@@ -1,0 +1,116 @@
+extension Associations {
+    /// Gives navigation properties of V2 and V3 what their association says, and entity sets the bindings of association sets.
+    func resolve(in schemas: inout [ServiceModel.Schema], state: ReadingState) {
+        var relations: [Key: Relation] = [:]
+        for schema in schemas {
+            for type in schema.entityTypes {
+                for relation in type.navigationProperties {
+                    guard let key = key(of: relation, state: state) else { continue }
+                    if relations[key] == nil { relations[key] = Relation(name: relation.name, type: type.qualifiedName) }
+                }
+            }
+        }
+        for schema in schemas.indices {
+            for type in schemas[schema].entityTypes.indices {
+                for index in schemas[schema].entityTypes[type].navigationProperties.indices {
+                    resolve(&schemas[schema].entityTypes[type].navigationProperties[index], relations, state: state)
+                }
+            }
+        }
+        if !sets.isEmpty { bind(in: &schemas, relations, state: state) }
+    }
+
+    /// A direction of an association.
+    private struct Key: Hashable {
+        let association: String
+        let from: String
+        let to: String
+    }
+
+    private struct Relation {
+        let name: String
+        let type: String
+    }
+
+    private func key(of relation: ServiceModel.NavigationProperty, state: ReadingState) -> Key? {
+        guard let association = relation.extensions["Relationship"] else { return nil }
+        return Key(
+            association: state.name(association), from: relation.extensions["FromRole"] ?? "", to: relation.extensions["ToRole"] ?? "")
+    }
+
+    private func resolve(_ relation: inout ServiceModel.NavigationProperty, _ relations: [Key: Relation], state: ReadingState) {
+        guard relation.targetType == "Edm.Untyped", let key = key(of: relation, state: state) else { return }
+        guard let association = all[key.association], let end = association.ends.first(where: { $0.role == key.to }) else {
+            let isThere = all[key.association] != nil
+            state.tell(
+                .unknownAssociation,
+                isThere ? "the association '\(key.association)' has no role '\(key.to)'" : "the association '\(key.association)' isn't in the model",
+                assuming: "the property leads to Edm.Untyped", at: relation.place, path: relation.target)
+            return
+        }
+        relation.targetType = end.type
+        switch end.multiplicity {
+        case "*": (relation.isCollection, relation.isNullable) = (true, false)
+        case "1": (relation.isCollection, relation.isNullable) = (false, false)
+        case "0..1": (relation.isCollection, relation.isNullable) = (false, true)
+        default:
+            state.invalid("Multiplicity", end.multiplicity, assuming: "it is 0..1", at: association.place)
+        }
+        relation.onDelete = association.ends.first { $0.role == key.from }?.onDelete
+        relation.partner = relations[Key(association: key.association, from: key.to, to: key.from)]?.name
+        if let constraint = association.constraint, constraint.dependentRole == key.from, constraint.principalRole == key.to {
+            if constraint.principal.count != constraint.dependent.count {
+                state.tell(
+                    .invalidValue, "the constraint of '\(key.association)' has different numbers of properties",
+                    assuming: "the surplus ones are ignored", at: association.place, path: relation.target)
+            }
+            relation.referentialConstraints = zip(constraint.dependent, constraint.principal).map {
+                ServiceModel.ReferentialConstraint(property: $0, referencedProperty: $1)
+            }
+        }
+    }
+
+    /// Binds the navigation properties of both directions of each association set.
+    private func bind(in schemas: inout [ServiceModel.Schema], _ relations: [Key: Relation], state: ReadingState) {
+        var places: [String: (schema: Int, container: Int, sets: [String: Int])] = [:]
+        var bases: [String: String] = [:]
+        for (schema, value) in schemas.enumerated() {
+            for type in value.entityTypes { bases[type.qualifiedName] = type.baseType }
+            for (index, container) in value.containers.enumerated() {
+                let sets = Dictionary(container.entitySets.enumerated().map { ($1.name, $0) }) { first, _ in first }
+                places[container.qualifiedName] = (schema, index, sets)
+            }
+        }
+        func isType(_ type: String, _ ancestor: String) -> Bool {
+            var current: String? = type
+            while let name = current {
+                if name == ancestor { return true }
+                current = bases[name]
+            }
+            return false
+        }
+        for set in sets {
+            guard let place = places[set.container], set.ends.count == 2 else {
+                state.tell(
+                    .unknownBinding, "the association set of '\(set.association)' hasn't two ends", assuming: "it is ignored",
+                    at: set.place, path: set.container)
+                continue
+            }
+            for (from, to) in [(set.ends[0], set.ends[1]), (set.ends[1], set.ends[0])] {
+                guard let relation = relations[Key(association: set.association, from: from.role, to: to.role)] else { continue }
+                guard let index = place.sets[from.set], place.sets[to.set] != nil else {
+                    state.tell(
+                        .unknownBinding, "the association set of '\(set.association)' refers to a set that isn't in the container",
+                        assuming: "it is ignored", at: set.place, path: set.container)
+                    break
+                }
+                let type = schemas[place.schema].containers[place.container].entitySets[index].entityType
+                // A property of a derived type is reached by a cast.
+                let path = isType(type, relation.type) ? relation.name : relation.type + "/" + relation.name
+                var binding = ServiceModel.NavigationPropertyBinding(path: path, target: to.set)
+                binding.place = set.place
+                schemas[place.schema].containers[place.container].entitySets[index].bindings.append(binding)
+            }
+        }
+    }
+}

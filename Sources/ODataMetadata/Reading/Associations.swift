@@ -1,0 +1,34 @@
+/// The associations of V2 and V3, from which navigation properties get their types, and sets their bindings.
+struct Associations {
+    struct End {
+        let role: String
+        let type: String
+        let multiplicity: String
+        let onDelete: ServiceModel.NavigationProperty.DeleteAction?
+    }
+
+    struct Constraint {
+        let principalRole: String
+        let principal: [String]
+        let dependentRole: String
+        let dependent: [String]
+    }
+
+    struct Association {
+        let name: String
+        let ends: [End]
+        let constraint: Constraint?
+        let place: Place
+    }
+
+    struct AssociationSet {
+        let association: String
+        let container: String
+        /// Names of entity sets by role, in the order of the document.
+        let ends: [(role: String, set: String)]
+        let place: Place
+    }
+
+    var all: [String: Association] = [:]
+    var sets: [AssociationSet] = []
+}

@@ -1,0 +1,81 @@
+extension ReadingState {
+    /// The types whose precision is 0 if a document doesn't say otherwise.
+    private static let temporalTypes: Set = ["Edm.DateTimeOffset", "Edm.Duration", "Edm.TimeOfDay", "Edm.DateTime", "Edm.Time"]
+
+    /// Splits `Collection(Sales.Order)` into the name in full and whether there is a collection.
+    func typeName(_ raw: String) -> (name: String, isCollection: Bool) {
+        guard raw.utf8.last == UInt8(ascii: ")"), raw.hasPrefix("Collection(") else { return (name(raw), false) }
+        return (name(String(raw.dropFirst(11).dropLast())), true)
+    }
+
+    func bool(_ text: String?, default fallback: Bool, of attribute: String, at place: Place) -> Bool {
+        guard let text else { return fallback }
+        switch Self.trimmed(text) {
+        case "true", "1", "True", "TRUE": return true
+        case "false", "0", "False", "FALSE": return false
+        default:
+            invalid(attribute, text, assuming: "\(fallback) is assumed", at: place)
+            return fallback
+        }
+    }
+
+    func maxLength(_ text: String?, at place: Place) -> ServiceModel.TypeReference.MaxLength? {
+        guard let text else { return nil }
+        if Self.trimmed(text).lowercased() == "max" { return .max }
+        return count("MaxLength", text, at: place).map { .fixed($0) }
+    }
+
+    /// Returns a precision. 0 is what a time has that doesn't say: `nil`.
+    func precision(_ text: String?, of type: String, at place: Place) -> Int? {
+        guard let text, let value = count("Precision", text, at: place) else { return nil }
+        return value == 0 && Self.temporalTypes.contains(type) ? nil : value
+    }
+
+    /// Returns a scale. 0 is what a decimal has that doesn't say: `nil`.
+    func scale(_ text: String?, at place: Place) -> ServiceModel.TypeReference.Scale? {
+        guard let text else { return nil }
+        switch Self.trimmed(text).lowercased() {
+        case "variable": return .variable
+        case "floating": return .floating
+        default: return count("Scale", text, at: place).flatMap { $0 == 0 ? nil : .fixed($0) }
+        }
+    }
+
+    func srid(_ text: String?, at place: Place) -> ServiceModel.TypeReference.SRID? {
+        guard let text else { return nil }
+        if Self.trimmed(text).lowercased() == "variable" { return .variable }
+        return count("SRID", text, at: place).map { .fixed($0) }
+    }
+
+    private func count(_ facet: String, _ text: String, at place: Place) -> Int? {
+        if let value = Int32(Self.trimmed(text)), value >= 0 { return Int(value) }
+        invalid(facet, text, assuming: "the facet is ignored", at: place)
+        return nil
+    }
+
+    func invalid(_ attribute: String, _ text: String, assuming assumption: String, at place: Place) {
+        tell(.invalidValue, "\(attribute) can't be '\(text.prefix(100))'", assuming: assumption, at: place)
+    }
+
+    /// Whether a name is an identifier of OData: letters, digits and connecting characters, no digit first, at most 128 (section 15.2).
+    static func isIdentifier(_ name: String) -> Bool {
+        var isFirst = true
+        var count = 0
+        for scalar in name.unicodeScalars {
+            count += 1
+            switch scalar {
+            case "a"..."z", "A"..."Z", "_": break
+            case "0"..."9": if isFirst { return false }
+            default:
+                guard scalar.value > 0x7F else { return false }
+                switch scalar.properties.generalCategory {
+                case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .letterNumber: break
+                case .decimalNumber, .nonspacingMark, .spacingMark, .connectorPunctuation, .format: if isFirst { return false }
+                default: return false
+                }
+            }
+            isFirst = false
+        }
+        return count > 0 && count <= 128
+    }
+}

@@ -1,0 +1,276 @@
+import Foundation
+
+/// Makes a model of what a reader found in a document: merges what belongs together, repairs what is broken, and tells about it.
+struct ModelAssembly {
+    private let state: ReadingState
+    private var outcome: XMLDocumentReader.Outcome
+    private let containerName: String?
+
+    /// Reads a document and those that it refers to, as far as they are given.
+    static func read(
+        _ data: Data, isJSON: Bool?, references documents: [String: Data], limits: ServiceModel.Limits
+    ) throws -> ServiceModel {
+        let (outcome, state, containerName) = try raw(data, isJSON: isJSON, limits: limits)
+        var assembly = ModelAssembly(state: state, outcome: outcome, containerName: containerName)
+        let included = assembly.includedSchemas(documents, limits: limits)
+        return assembly.model(including: included)
+    }
+
+    private init(state: ReadingState, outcome: XMLDocumentReader.Outcome, containerName: String?) {
+        self.state = state
+        self.outcome = outcome
+        self.containerName = containerName
+    }
+
+    /// Reads one document, without checks.
+    private static func raw(
+        _ data: Data, isJSON: Bool?, limits: ServiceModel.Limits
+    ) throws -> (XMLDocumentReader.Outcome, ReadingState, containerName: String?) {
+        if data.count > limits.size {
+            throw ServiceModelError(
+                kind: .tooLarge,
+                message: "The metadata document has \(data.count) bytes, and the limit is \(limits.size): raise the limit if it is right.")
+        }
+        if isJSON ?? ServiceModel.isJSON(data) {
+            let state = ReadingState()
+            let (outcome, containerName) = try JSONDocumentReader.read(data, limits: limits, state: state)
+            return (outcome, state, containerName)
+        }
+        var state = ReadingState()
+        var outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
+        if state.hasLateAliases {
+            // A schema used the alias of a later one. Now that all are known, a second pass gets all names right.
+            state = ReadingState(namespaces: state.namespaces)
+            outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
+        }
+        return (outcome, state, nil)
+    }
+
+    // MARK: References
+
+    /// Reads the referenced documents, also those that they refer to in turn, each once.
+    private func includedSchemas(_ documents: [String: Data], limits: ServiceModel.Limits) -> [ServiceModel.Schema] {
+        var result: [ServiceModel.Schema] = []
+        var read: [String: XMLDocumentReader.Outcome] = [:]
+        var found: Set<String> = Set(outcome.schemas.map(\.namespace))
+        var waiting = outcome.references[...]
+        while let reference = waiting.popFirst() {
+            guard let data = documents[reference.uri] else { continue }
+            if read[reference.uri] == nil {
+                do {
+                    let (part, partState, _) = try Self.raw(data, isJSON: nil, limits: limits)
+                    var assembly = ModelAssembly(state: partState, outcome: part, containerName: nil)
+                    assembly.merge()
+                    assembly.outcome.associations.resolve(in: &assembly.outcome.schemas, state: partState)
+                    read[reference.uri] = assembly.outcome
+                    for diagnostic in partState.diagnostics { state.diagnostics.append(diagnostic.moved(to: reference.uri)) }
+                } catch {
+                    state.tell(
+                        .unreadReference, "the document at '\(reference.uri)' can't be read: \(error)",
+                        assuming: "its types are unknown", at: reference.place)
+                    read[reference.uri] = XMLDocumentReader.Outcome()
+                }
+                waiting.append(contentsOf: read[reference.uri]?.references ?? [])
+            }
+            for schema in read[reference.uri]?.schemas ?? [] {
+                if reference.includes.contains(where: { $0.namespace == schema.namespace }) {
+                    if found.insert(schema.namespace).inserted { result.append(schema) }
+                } else if let part = schema.annotations(includedBy: reference.includedAnnotations) {
+                    result.append(part)
+                }
+            }
+        }
+        return result
+    }
+
+    // MARK: Assembly
+
+    private mutating func model(including included: [ServiceModel.Schema]) -> ServiceModel {
+        merge()
+        let types = TypeRepair(
+            state: state, schemas: outcome.schemas, included: included, references: outcome.references)
+        types.repair(&outcome.schemas)
+        outcome.associations.resolve(in: &outcome.schemas, state: state)
+        types.repairRelations(&outcome.schemas)
+        // The paths are followed in a model whose types are right; another pass would find nothing more.
+        let draft = makeModel(including: included, diagnostics: [])
+        PathRepair(state: state, model: draft, externalNamespaces: types.externalNamespaces).repair(&outcome.schemas)
+        // In the order of the document; the position in the list keeps equal ones stable.
+        let sorted = state.diagnostics.enumerated().sorted {
+            ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
+        }
+        return makeModel(including: included, diagnostics: sorted.map(\.element))
+    }
+
+    private func makeModel(including included: [ServiceModel.Schema], diagnostics: [ModelDiagnostic]) -> ServiceModel {
+        ServiceModel(
+            version: outcome.version, schemas: outcome.schemas, references: outcome.references, includedSchemas: included,
+            containerName: containerName, extensions: outcome.extensions, diagnostics: diagnostics)
+    }
+
+    /// Merges schemas of one namespace, brings overloads together, and removes what is there twice.
+    private mutating func merge() {
+        outcome.extensions.attributes.sort { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
+        var places: [String: Int] = [:]
+        var schemas: [ServiceModel.Schema] = []
+        for schema in outcome.schemas {
+            guard let place = places[schema.namespace] else {
+                places[schema.namespace] = schemas.count
+                schemas.append(schema)
+                continue
+            }
+            state.tell(
+                .duplicateSchema, "there are two schemas with the namespace '\(schema.namespace)'",
+                assuming: "the second adds to the first", at: schema.place, path: schema.namespace)
+            schemas[place].add(schema)
+        }
+        for index in schemas.indices { removeDuplicates(&schemas[index]) }
+        outcome.schemas = schemas
+    }
+
+    private func removeDuplicates(_ schema: inout ServiceModel.Schema) {
+        // Types, terms and containers share their names; an operation may have several overloads, but no type's name.
+        var names: Set<String> = []
+        func filter<Child: ServiceModel.Element>(_ children: inout [Child], _ kind: String, name: (Child) -> String) {
+            children.removeAll { child in
+                if names.insert(name(child)).inserted { return false }
+                state.tell(
+                    .duplicate, "there are two children '\(name(child))' of the namespace", assuming: "the first counts: this \(kind) isn't read",
+                    at: Self.place(of: child), path: child.target)
+                return true
+            }
+        }
+        filter(&schema.entityTypes, "entity type", name: \.name)
+        filter(&schema.complexTypes, "complex type", name: \.name)
+        filter(&schema.enumTypes, "enumeration type", name: \.name)
+        filter(&schema.typeDefinitions, "type definition", name: \.name)
+        filter(&schema.terms, "term", name: \.name)
+        filter(&schema.containers, "container", name: \.name)
+        for index in schema.entityTypes.indices { removeDuplicates(&schema.entityTypes[index]) }
+        for index in schema.complexTypes.indices { removeDuplicates(&schema.complexTypes[index]) }
+        for index in schema.enumTypes.indices {
+            let path = schema.enumTypes[index].qualifiedName
+            unique(&schema.enumTypes[index].members, in: path, name: \.name)
+            if schema.enumTypes[index].members.isEmpty {
+                state.tell(
+                    .emptyEnumeration, "the enumeration has no members", assuming: "all its values are unknown members",
+                    at: schema.enumTypes[index].place, path: path)
+            }
+        }
+        for index in schema.containers.indices {
+            let path = schema.containers[index].qualifiedName
+            var seen: Set<String> = []
+            unique(&schema.containers[index].entitySets, in: path, seen: &seen, name: \.name)
+            unique(&schema.containers[index].singletons, in: path, seen: &seen, name: \.name)
+            // V2 and V3 allow overloads of function imports.
+            unique(&schema.containers[index].operationImports, in: path, name: \.name)
+        }
+        schema.operations = Self.grouped(schema.operations, by: \.name)
+        var targets: Set<String> = []
+        for operation in schema.operations where !targets.insert(operation.target).inserted {
+            state.tell(
+                .duplicate, "there are two overloads '\(operation.target)'", assuming: "both are kept", at: operation.place,
+                path: operation.target, severity: .noted)
+        }
+        var groups: [ServiceModel.TargetedAnnotations] = []
+        var places: [String: Int] = [:]
+        for group in schema.targetedAnnotations {
+            if let place = places[group.target] {
+                groups[place].annotations += group.annotations
+            } else {
+                places[group.target] = groups.count
+                groups.append(group)
+            }
+        }
+        schema.targetedAnnotations = groups.map { group in
+            var group = group
+            group.annotations = state.unique(group.annotations)
+            return group
+        }
+        schema.annotations = state.unique(schema.annotations)
+    }
+
+    private func removeDuplicates(_ type: inout ServiceModel.StructuredType) {
+        var seen: Set<String> = []
+        unique(&type.properties, in: type.qualifiedName, seen: &seen, name: \.name)
+        unique(&type.navigationProperties, in: type.qualifiedName, seen: &seen, name: \.name)
+    }
+
+    private func unique<Child: ServiceModel.Element>(_ children: inout [Child], in path: String, name: (Child) -> String) {
+        var seen: Set<String> = []
+        unique(&children, in: path, seen: &seen, name: name)
+    }
+
+    private func unique<Child: ServiceModel.Element>(
+        _ children: inout [Child], in path: String, seen: inout Set<String>, name: (Child) -> String
+    ) {
+        var repeated: [Int] = []
+        for (index, child) in children.enumerated() where !seen.insert(name(child)).inserted {
+            state.tell(
+                .duplicate, "there are two members '\(name(child))'", assuming: "the first counts", at: Self.place(of: child),
+                path: path + "/" + name(child))
+            repeated.append(index)
+        }
+        for index in repeated.reversed() { children.remove(at: index) }
+    }
+
+    private static func grouped<Item>(_ items: [Item], by name: (Item) -> String) -> [Item] {
+        var places: [String: Int] = [:]
+        var groups: [[Item]] = []
+        for item in items {
+            if let place = places[name(item)] {
+                groups[place].append(item)
+            } else {
+                places[name(item)] = groups.count
+                groups.append([item])
+            }
+        }
+        return groups.flatMap { $0 }
+    }
+
+    private static func place(of element: some ServiceModel.Element) -> Place {
+        element.position.map { Place(line: $0.line, column: $0.column) } ?? .unknown
+    }
+}
+
+extension ServiceModel.Schema {
+    fileprivate mutating func add(_ other: ServiceModel.Schema) {
+        alias = alias ?? other.alias
+        entityTypes += other.entityTypes
+        complexTypes += other.complexTypes
+        enumTypes += other.enumTypes
+        typeDefinitions += other.typeDefinitions
+        terms += other.terms
+        operations += other.operations
+        containers += other.containers
+        targetedAnnotations += other.targetedAnnotations
+        annotations += other.annotations
+        for attribute in other.extensions.attributes where extensions[attribute.name, in: attribute.namespace] == nil {
+            extensions.attributes.append(attribute)
+        }
+        extensions.elements += other.extensions.elements
+    }
+
+    /// The annotations of the schema that a reference includes, as a schema of their own, or `nil` if there are none.
+    fileprivate func annotations(includedBy rules: [ServiceModel.IncludedAnnotations]) -> ServiceModel.Schema? {
+        let groups = targetedAnnotations.compactMap { group -> ServiceModel.TargetedAnnotations? in
+            var group = group
+            group.annotations.removeAll { annotation in
+                !rules.contains { rule in
+                    annotation.term.hasPrefix(rule.termNamespace + ".") && (rule.qualifier == nil || rule.qualifier == annotation.qualifier)
+                        && (rule.targetNamespace.map { group.target.hasPrefix($0 + ".") } ?? true)
+                }
+            }
+            return group.annotations.isEmpty ? nil : group
+        }
+        return groups.isEmpty ? nil : ServiceModel.Schema(namespace: namespace, targetedAnnotations: groups)
+    }
+}
+
+extension ModelDiagnostic {
+    /// The same diagnostic of another document.
+    fileprivate func moved(to uri: String) -> ModelDiagnostic {
+        ModelDiagnostic(
+            kind: kind, severity: severity, message: message, assumption: assumption, line: line, column: column, path: uri + "#" + path)
+    }
+}

@@ -1,0 +1,107 @@
+/// What the parts of a reader share while they read one document: names, the current path, and what is to tell.
+final class ReadingState {
+    /// Namespaces by alias, as far as the document has declared them.
+    private(set) var namespaces: [String: String]
+    /// The names that began with neither a known alias nor a namespace of the document, up to now.
+    private var unresolved: Set<String> = []
+    private var resolved: [String: String] = [:]
+    var version = ServiceModel.Version.v4
+    var diagnostics: [ModelDiagnostic] = []
+    private var path: [String] = []
+
+    /// - Parameter namespaces: The namespaces by alias that an earlier pass over the document found.
+    init(namespaces: [String: String] = [:]) { self.namespaces = namespaces }
+
+    // MARK: Names
+
+    func declare(alias: String, of namespace: String, at place: Place) {
+        if let other = namespaces[alias], other != namespace {
+            tell(
+                .duplicateSchema, "the alias '\(alias)' stands for two namespaces", assuming: "it stands for '\(other)'", at: place)
+        } else {
+            namespaces[alias] = namespace
+            resolved.removeAll()
+        }
+    }
+
+    /// Whether a name was read before the alias that it begins with was declared.
+    var hasLateAliases: Bool { unresolved.contains { namespaces[$0] != nil } }
+
+    /// Returns a qualified name in full. Equal names share one string.
+    func name(_ raw: String) -> String {
+        if let name = resolved[raw] { return name }
+        let trimmed = Self.trimmed(raw)
+        var name = trimmed
+        if let dot = trimmed.lastIndex(of: ".") {
+            let prefix = String(trimmed[..<dot])
+            if let namespace = namespaces[prefix] {
+                name = namespace.isEmpty ? String(trimmed[trimmed.index(after: dot)...]) : namespace + trimmed[dot...]
+            } else {
+                unresolved.insert(prefix)
+            }
+        }
+        resolved[raw] = name
+        return name
+    }
+
+    /// Returns a path with the names in its segments in full: of types, and of terms behind `@`.
+    func path(_ raw: String) -> String {
+        let trimmed = Self.trimmed(raw)
+        guard trimmed.utf8.contains(UInt8(ascii: ".")) else { return trimmed }
+        // A key predicate can hold any character: a path with one is resolved up to it.
+        let end = trimmed.firstIndex { $0 == "(" || $0 == "'" } ?? trimmed.endIndex
+        let head = trimmed[..<end].split(separator: "/", omittingEmptySubsequences: false).map { segment -> String in
+            guard let at = segment.firstIndex(of: "@") else { return segment.contains(".") ? name(String(segment)) : String(segment) }
+            let term = segment[segment.index(after: at)...]
+            let bare = term.prefix { $0 != "#" }
+            return segment[...at] + name(String(bare)) + term[bare.endIndex...]
+        }
+        return head.joined(separator: "/") + trimmed[end...]
+    }
+
+    /// Returns the target of annotations with all names in full, also those of the parameters in `Sales.Find(self.A,Edm.Int32)/x`.
+    func target(_ raw: String) -> String {
+        let trimmed = Self.trimmed(raw)
+        guard let open = trimmed.firstIndex(of: "("), let close = trimmed.lastIndex(of: ")"), open < close else { return path(trimmed) }
+        let parameters = trimmed[trimmed.index(after: open)..<close].split(separator: ",", omittingEmptySubsequences: false).map { type in
+            let type = Self.trimmed(String(type))
+            guard type.hasPrefix("Collection("), type.hasSuffix(")") else { return name(type) }
+            return "Collection(" + name(String(type.dropFirst(11).dropLast())) + ")"
+        }
+        return path(String(trimmed[..<open])) + "(" + parameters.joined(separator: ",") + path(String(trimmed[close...]))
+    }
+
+    static func trimmed(_ text: String) -> String {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+        guard let first = text.utf8.first, let last = text.utf8.last, isBlank(first) || isBlank(last) else { return text }
+        let head = text.utf8.drop(while: isBlank)
+        guard let end = head.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return String(head[...end]) ?? text
+    }
+
+    // MARK: Diagnostics
+
+    /// Runs a step within an element of the model, whose path diagnostics then show.
+    func within<Result>(_ name: String, _ step: () -> Result) -> Result {
+        path.append(name)
+        defer { path.removeLast() }
+        return step()
+    }
+
+    func tell(
+        _ kind: ModelDiagnostic.Kind, _ message: String, assuming assumption: String, at place: Place,
+        severity: ModelDiagnostic.Severity = .repaired
+    ) {
+        tell(kind, message, assuming: assumption, at: place, path: path.joined(separator: "/"), severity: severity)
+    }
+
+    func tell(
+        _ kind: ModelDiagnostic.Kind, _ message: String, assuming assumption: String, at place: Place, path: String,
+        severity: ModelDiagnostic.Severity = .repaired
+    ) {
+        diagnostics.append(
+            ModelDiagnostic(
+                kind: kind, severity: severity, message: message, assumption: assumption, line: Int(place.line), column: Int(place.column),
+                path: path))
+    }
+}

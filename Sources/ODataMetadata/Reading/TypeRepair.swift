@@ -1,0 +1,251 @@
+/// Checks that the types that a model refers to exist, and replaces those that don't.
+struct TypeRepair {
+    private enum Kind {
+        case entity, complex, enumeration, definition
+    }
+
+    /// The primitive and abstract types of all versions.
+    private static let primitives: Set<String> = {
+        let plain = [
+            "Binary", "Boolean", "Byte", "Date", "DateTimeOffset", "Decimal", "Double", "Duration", "Guid", "Int16", "Int32", "Int64",
+            "SByte", "Single", "Stream", "String", "TimeOfDay", "DateTime", "Time", "Untyped", "PrimitiveType", "ComplexType", "EntityType",
+            "AnnotationPath", "PropertyPath", "NavigationPropertyPath", "AnyPropertyPath", "ModelElementPath", "GeographyPoint", "GeometryPoint",
+        ]
+        let shapes = ["", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "Collection"]
+        return Set(plain.map { "Edm." + $0 } + shapes.flatMap { ["Edm.Geography" + $0, "Edm.Geometry" + $0] })
+    }()
+
+    private let state: ReadingState
+    private var kinds: [String: Kind] = [:]
+    private let namespaces: Set<String>
+    /// Namespaces that the document includes, but whose schemas weren't given: their types are right as far as one knows.
+    let externalNamespaces: Set<String>
+
+    init(
+        state: ReadingState, schemas: [ServiceModel.Schema], included: [ServiceModel.Schema], references: [ServiceModel.Reference]
+    ) {
+        self.state = state
+        namespaces = Set(schemas.map(\.namespace) + included.map(\.namespace))
+        externalNamespaces = Set(references.flatMap(\.includes).map(\.namespace)).subtracting(namespaces)
+        for schema in schemas + included {
+            for type in schema.entityTypes { kinds[type.qualifiedName] = .entity }
+            for type in schema.complexTypes { kinds[type.qualifiedName] = .complex }
+            for type in schema.enumTypes { kinds[type.qualifiedName] = .enumeration }
+            for type in schema.typeDefinitions { kinds[type.qualifiedName] = .definition }
+        }
+    }
+
+    /// Repairs base types and the types of properties, terms, operations and sets.
+    func repair(_ schemas: inout [ServiceModel.Schema]) {
+        repairBases(&schemas)
+        for index in schemas.indices {
+            let namespace = schemas[index].namespace
+            tellNames(schemas[index])
+            for type in schemas[index].entityTypes.indices { repairProperties(&schemas[index].entityTypes[type], in: namespace) }
+            for type in schemas[index].complexTypes.indices { repairProperties(&schemas[index].complexTypes[type], in: namespace) }
+            for type in schemas[index].enumTypes.indices { repairUnderlying(&schemas[index].enumTypes[type]) }
+            for type in schemas[index].typeDefinitions.indices {
+                let definition = schemas[index].typeDefinitions[type]
+                if !definition.underlyingType.isPrimitive {
+                    tell(
+                        .unknownType, "the type definition is of '\(definition.underlyingType.name)', which isn't primitive", "it is Edm.Untyped",
+                        definition.place, definition.target)
+                    schemas[index].typeDefinitions[type].underlyingType.name = "Edm.Untyped"
+                } else {
+                    repair(
+                        &schemas[index].typeDefinitions[type].underlyingType, in: namespace, at: definition.place,
+                        path: definition.target)
+                }
+            }
+            for term in schemas[index].terms.indices {
+                let (place, path) = (schemas[index].terms[term].place, schemas[index].terms[term].target)
+                repair(&schemas[index].terms[term].type, in: namespace, at: place, path: path)
+            }
+            for operation in schemas[index].operations.indices { repair(&schemas[index].operations[operation], in: namespace) }
+            for container in schemas[index].containers.indices { repair(&schemas[index].containers[container], in: namespace) }
+        }
+    }
+
+    private func tell(_ kind: ModelDiagnostic.Kind, _ message: String, _ assumption: String, _ place: Place, _ path: String) {
+        state.tell(kind, message, assuming: assumption, at: place, path: path)
+    }
+
+    private func isExternal(_ name: String) -> Bool {
+        var rest = name[...]
+        while let dot = rest.lastIndex(of: ".") {
+            rest = rest[..<dot]
+            if externalNamespaces.contains(String(rest)) { return true }
+        }
+        return false
+    }
+
+    // MARK: Bases
+
+    private func repairBases(_ schemas: inout [ServiceModel.Schema]) {
+        var bases: [String: String] = [:]
+        forEachType(&schemas) { type, namespace in
+            guard let base = type.baseType else { return }
+            let name = found(base, in: namespace) ?? base
+            let kind: Kind = type.kind == .entity ? .entity : .complex
+            let isRoot = name == (kind == .entity ? "Edm.EntityType" : "Edm.ComplexType")
+            if kinds[name] == kind || kinds[name] == nil && (isExternal(name) || isRoot) {
+                type.baseType = name
+                bases[type.qualifiedName] = name
+                return
+            }
+            tell(
+                .unknownBase,
+                kinds[name] == nil ? "the base type '\(base)' isn't in the model" : "the base type '\(base)' is of another kind",
+                "the type has no base type", type.place, type.target)
+            type.baseType = nil
+        }
+        // A walk up the bases ends, or meets a type of this very walk: that one closes a cycle. Each type is walked over once.
+        var walks: [String: Int] = [:]
+        var number = 0
+        forEachType(&schemas) { type, _ in
+            number += 1
+            var current = type.qualifiedName
+            while walks[current] == nil {
+                walks[current] = number
+                guard let next = bases[current] else { return }
+                if walks[next] == number {
+                    bases[current] = nil
+                    return
+                }
+                current = next
+            }
+        }
+        forEachType(&schemas) { type, _ in
+            guard let base = type.baseType, bases[type.qualifiedName] == nil else { return }
+            tell(
+                .inheritanceCycle, "the type is its own ancestor, by its base type '\(base)'", "the type has no base type", type.place,
+                type.target)
+            type.baseType = nil
+        }
+    }
+
+    private func forEachType(_ schemas: inout [ServiceModel.Schema], _ body: (inout ServiceModel.StructuredType, String) -> Void) {
+        for index in schemas.indices {
+            let namespace = schemas[index].namespace
+            for type in schemas[index].entityTypes.indices { body(&schemas[index].entityTypes[type], namespace) }
+            for type in schemas[index].complexTypes.indices { body(&schemas[index].complexTypes[type], namespace) }
+        }
+    }
+
+    private func tellNames(_ schema: ServiceModel.Schema) {
+        guard namespaces.count > 1 else { return }
+        func check(_ element: some ServiceModel.Element, _ place: Place) {
+            guard namespaces.contains(element.target) else { return }
+            state.tell(
+                .nameOfNamespace, "the type has the name of a namespace", assuming: "both are kept", at: place, path: element.target,
+                severity: .noted)
+        }
+        for type in schema.entityTypes { check(type, type.place) }
+        for type in schema.complexTypes { check(type, type.place) }
+        for type in schema.enumTypes { check(type, type.place) }
+        for type in schema.typeDefinitions { check(type, type.place) }
+    }
+
+    // MARK: Uses of types
+
+    /// The name of a type that exists: as it is, or completed by the namespace it is used in or by `Edm`.
+    private func found(_ name: String, in namespace: String) -> String? {
+        if kinds[name] != nil || Self.primitives.contains(name) { return name }
+        guard !name.contains(".") else { return nil }
+        return [ServiceModel.qualified(name, in: namespace), "Edm." + name].first { kinds[$0] != nil || Self.primitives.contains($0) }
+    }
+
+    private func repair(_ type: inout ServiceModel.TypeReference, in namespace: String, at place: Place, path: String) {
+        if let name = found(type.name, in: namespace) {
+            if name != type.name {
+                tell(.unknownType, "the type '\(type.name)' has no namespace", "it is '\(name)'", place, path)
+                type.name = name
+            }
+            // An entity in a collection is never null, and a document can't say so.
+            if type.isCollection, kinds[name] == .entity || name == "Edm.EntityType" { type.isNullable = false }
+        } else if !isExternal(type.name) {
+            tell(.unknownType, "the type '\(type.name)' isn't in the model", "it is Edm.Untyped", place, path)
+            type.name = "Edm.Untyped"
+        }
+    }
+
+    private func repairProperties(_ type: inout ServiceModel.StructuredType, in namespace: String) {
+        for index in type.properties.indices where !Self.primitives.contains(type.properties[index].type.name) {
+            let (place, path) = (type.properties[index].place, type.properties[index].target)
+            repair(&type.properties[index].type, in: namespace, at: place, path: path)
+        }
+    }
+
+    private func repairUnderlying(_ type: inout ServiceModel.EnumType) {
+        let allowed: Set = ["Edm.Byte", "Edm.SByte", "Edm.Int16", "Edm.Int32", "Edm.Int64"]
+        if allowed.contains(type.underlyingType) { return }
+        tell(
+            .invalidValue, "the underlying type of an enumeration can't be '\(type.underlyingType)'", "it is Edm.Int32", type.place,
+            type.target)
+        type.underlyingType = "Edm.Int32"
+    }
+
+    private func repair(_ operation: inout ServiceModel.Operation, in namespace: String) {
+        let target = operation.target
+        for index in operation.parameters.indices {
+            let parameter = operation.parameters[index]
+            repair(&operation.parameters[index].type, in: namespace, at: parameter.place, path: parameter.target)
+        }
+        if var type = operation.returnType {
+            repair(&type.type, in: namespace, at: type.place, path: type.target)
+            operation.returnType = type
+        }
+        if operation.isBound && operation.parameters.isEmpty {
+            tell(.missing, "the operation is bound, but has no parameter", "it isn't bound", operation.place, target)
+            operation.isBound = false
+        }
+        // The path of an overload names the types of its parameters.
+        operation = operation.renewed()
+    }
+
+    private func repair(_ container: inout ServiceModel.EntityContainer, in namespace: String) {
+        for index in container.entitySets.indices {
+            let set = container.entitySets[index]
+            container.entitySets[index].entityType = entityType(set.entityType, in: namespace, at: set.place, path: set.target)
+        }
+        for index in container.singletons.indices {
+            let singleton = container.singletons[index]
+            container.singletons[index].type = entityType(singleton.type, in: namespace, at: singleton.place, path: singleton.target)
+        }
+    }
+
+    private func entityType(_ name: String, in namespace: String, at place: Place, path: String) -> String {
+        if let found = found(name, in: namespace), kinds[found] == .entity || found == "Edm.EntityType" || found == "Edm.Untyped" {
+            if found != name { tell(.unknownType, "the type '\(name)' has no namespace", "it is '\(found)'", place, path) }
+            return found
+        }
+        if kinds[name] == nil, isExternal(name) { return name }
+        let isThere = kinds[name] != nil || Self.primitives.contains(name)
+        tell(
+            .unknownType, isThere ? "the type '\(name)' isn't an entity type" : "the entity type '\(name)' isn't in the model",
+            "it is Edm.Untyped", place, path)
+        return "Edm.Untyped"
+    }
+
+    /// Repairs the targets of navigation properties.
+    func repairRelations(_ schemas: inout [ServiceModel.Schema]) {
+        forEachType(&schemas) { type, namespace in
+            for index in type.navigationProperties.indices {
+                let relation = type.navigationProperties[index]
+                type.navigationProperties[index].targetType = entityType(
+                    relation.targetType, in: namespace, at: relation.place, path: relation.target)
+            }
+        }
+    }
+}
+
+extension ServiceModel.Operation {
+    /// The operation with the path that follows from its parameters.
+    fileprivate func renewed() -> ServiceModel.Operation {
+        var operation = ServiceModel.Operation(
+            kind: kind, namespace: namespace, name: name, isBound: isBound, isComposable: isComposable, entitySetPath: entitySetPath,
+            parameters: parameters, returnType: returnType, annotations: annotations, extensions: extensions)
+        operation.place = place
+        return operation
+    }
+}

@@ -1,0 +1,200 @@
+/// Reads annotations and expressions of CSDL XML (sections 14.2 to 14.4).
+struct XMLExpressionReader {
+    let state: ReadingState
+
+    static let description = "Org.OData.Core.V1.Description"
+    static let longDescription = "Org.OData.Core.V1.LongDescription"
+
+    /// Reads the annotations inside an element. Of two with the same term and qualifier, the first counts.
+    func annotations(in node: XMLNode) -> [ServiceModel.Annotation] {
+        var result: [ServiceModel.Annotation] = []
+        for child in node.children {
+            switch child.name {
+            case "Annotation", "ValueAnnotation", "TypeAnnotation":
+                if let annotation = annotation(child) { result.append(annotation) }
+            case "Documentation": result += documentation(child)
+            default: break
+            }
+        }
+        return state.unique(result)
+    }
+
+    /// Reads an annotation, or returns `nil` if it has no term, which is told.
+    func annotation(_ node: XMLNode) -> ServiceModel.Annotation? {
+        // V3 has TypeAnnotation, whose term is a type and whose children are the values of a record.
+        guard let term = node.take("Term") ?? (node.name == "TypeAnnotation" ? node.take("Type") : nil) else {
+            state.tell(.missing, "\(node.name) has no Term", assuming: "the annotation is ignored", at: node.place)
+            return nil
+        }
+        let name = state.name(term)
+        return state.within("@" + name) {
+            var annotation = ServiceModel.Annotation(term: name, qualifier: node.take("Qualifier"))
+            annotation.value = node.name == "TypeAnnotation" ? .record(record(node)) : value(of: node)
+            annotation.annotations = node.name == "TypeAnnotation" ? [] : annotations(in: node)
+            annotation.place = node.place
+            return annotation
+        }
+    }
+
+    /// Reads a `Documentation` of V2 or V3 as annotations.
+    func documentation(_ node: XMLNode) -> [ServiceModel.Annotation] {
+        node.children.compactMap { child in
+            let text = ReadingState.trimmed(child.text)
+            guard !text.isEmpty else { return nil }
+            var annotation = ServiceModel.Annotation(
+                term: child.name == "Summary" ? Self.description : Self.longDescription, value: .string(text))
+            annotation.place = child.place
+            return annotation
+        }
+    }
+
+    /// Reads the value of an element that has it as an attribute or as a child: `Annotation`, `PropertyValue`, `LabeledElement`, `UrlRef`.
+    private func value(of node: XMLNode) -> ServiceModel.Expression? {
+        var result: ServiceModel.Expression?
+        for attribute in node.keptAttributes {
+            guard attribute.namespace.isEmpty, let value = constant(attribute.name, attribute.value, at: node.place) else {
+                state.tell(
+                    .unknownElement, "\(node.name) has an unknown attribute '\(attribute.name)'", assuming: "it is ignored",
+                    at: node.place)
+                continue
+            }
+            if result == nil { result = value } else { tellSecond(node) }
+        }
+        for child in operands(of: node) {
+            if result == nil { result = expression(child) } else { tellSecond(child) }
+        }
+        return result
+    }
+
+    private func tellSecond(_ node: XMLNode) {
+        state.tell(.duplicate, "there are two values, the second in \(node.name)", assuming: "the first counts", at: node.place)
+    }
+
+    private func operands(of node: XMLNode) -> [XMLNode] {
+        node.children.filter { !XMLSchemaReader.annotationNames.contains($0.name) }
+    }
+
+    /// Reads a constant or a path by the name of its attribute or element, or returns `nil` for other names.
+    private func constant(_ name: String, _ text: String, at place: Place) -> ServiceModel.Expression? {
+        switch name {
+        case "String": return .string(text)
+        case "Bool":
+            switch ReadingState.trimmed(text) {
+            case "true", "1": return .bool(true)
+            case "false", "0": return .bool(false)
+            default:
+                state.invalid("Bool", text, assuming: "it is a string", at: place)
+                return .string(text)
+            }
+        case "Int":
+            if let value = Int64(ReadingState.trimmed(text)) { return .int(value) }
+            state.invalid("Int", text, assuming: "it is a string", at: place)
+            return .string(text)
+        case "Path": return .path(state.path(text))
+        case "PropertyPath": return .propertyPath(state.path(text))
+        case "NavigationPropertyPath": return .navigationPropertyPath(state.path(text))
+        case "AnnotationPath": return .annotationPath(state.path(text))
+        case "AnyPropertyPath": return .anyPropertyPath(state.path(text))
+        case "ModelElementPath": return .modelElementPath(state.path(text))
+        case "EnumMember":
+            return .enumMembers(text.split { $0 == " " || $0 == "\n" || $0 == "\t" || $0 == "\r" }.map { state.path(String($0)) })
+        case "Binary": return .binary(ReadingState.trimmed(text))
+        case "Date": return .date(ReadingState.trimmed(text))
+        case "DateTimeOffset", "DateTime": return .dateTimeOffset(ReadingState.trimmed(text))
+        case "Decimal": return .decimal(ReadingState.trimmed(text))
+        case "Duration": return .duration(ReadingState.trimmed(text))
+        case "Float": return .float(ReadingState.trimmed(text))
+        case "Guid": return .guid(ReadingState.trimmed(text))
+        case "TimeOfDay", "Time": return .timeOfDay(ReadingState.trimmed(text))
+        case "UrlRef": return .urlReference(.string(text))
+        default: return nil
+        }
+    }
+
+    private func expression(_ node: XMLNode) -> ServiceModel.Expression {
+        let value = bareExpression(node)
+        if case .record = value { return value }
+        let annotations = annotations(in: node)
+        return annotations.isEmpty ? value : .annotated(value, annotations)
+    }
+
+    private func bareExpression(_ node: XMLNode) -> ServiceModel.Expression {
+        switch node.name {
+        case "UrlRef": return .urlReference(value(of: node) ?? missing(node))
+        case "Collection": return .collection(operands(of: node).map(expression))
+        case "Record": return .record(record(node))
+        case "Null": return .null
+        case "Apply":
+            return .apply(function: state.path(node.take("Function") ?? ""), arguments: operands(of: node).map(expression))
+        case "Cast", "AssertType", "IsOf":
+            let type = XMLSchemaReader(state).typeReference(node)
+            let operand = value(of: node) ?? missing(node)
+            return node.name == "IsOf" ? .isOf(operand, type: type) : .cast(operand, type: type)
+        case "If":
+            let parts = operands(of: node).map(expression)
+            guard parts.count >= 2 else { return missing(node) }
+            if parts.count > 3 { tellSecond(node) }
+            return .if(parts[0], then: parts[1], else: parts.count > 2 ? parts[2] : nil)
+        case "LabeledElement":
+            let name = node.take("Name") ?? ""
+            return .labeledElement(name: name, value(of: node) ?? missing(node))
+        case "LabeledElementReference":
+            return .labeledElementReference(state.name(node.take("Name") ?? node.text))
+        default: break
+        }
+        if let value = constant(node.name, node.text, at: node.place) { return value }
+        if let op = ServiceModel.Expression.UnaryOperator(rawValue: node.name) {
+            return .unary(op, operands(of: node).first.map(expression) ?? missing(node))
+        }
+        if let op = ServiceModel.Expression.BinaryOperator(rawValue: node.name) {
+            let parts = operands(of: node).map(expression)
+            if parts.count > 2 { tellSecond(node) }
+            return .binaryOperation(op, parts.first ?? missing(node), parts.dropFirst().first ?? missing(node))
+        }
+        state.tell(
+            .unknownElement, "CSDL has no expression '\(node.name.prefix(100))'", assuming: "it is null", at: node.place)
+        return .null
+    }
+
+    private func record(_ node: XMLNode) -> ServiceModel.Expression.Record {
+        var record = ServiceModel.Expression.Record(type: node.take("Type").map(state.name), annotations: annotations(in: node))
+        for child in operands(of: node) {
+            guard child.name == "PropertyValue", let name = child.take("Property") else {
+                state.tell(
+                    .unknownElement, "a record holds PropertyValue with a Property, and not \(child.name)", assuming: "it is ignored",
+                    at: child.place)
+                continue
+            }
+            if record.values.contains(where: { $0.name == name }) {
+                state.tell(.duplicate, "the record has two values of '\(name)'", assuming: "the first counts", at: child.place)
+                continue
+            }
+            record.values.append(.init(name: name, value: value(of: child), annotations: annotations(in: child)))
+        }
+        return record
+    }
+
+    private func missing(_ node: XMLNode) -> ServiceModel.Expression {
+        state.tell(.missing, "\(node.name) has too few operands", assuming: "they are null", at: node.place)
+        return .null
+    }
+}
+
+extension ReadingState {
+    /// Removes annotations whose term and qualifier an earlier one has, and tells about them.
+    func unique(_ annotations: [ServiceModel.Annotation]) -> [ServiceModel.Annotation] {
+        guard annotations.count > 1 else { return annotations }
+        struct Key: Hashable {
+            let term: String
+            let qualifier: String?
+        }
+        var seen: Set<Key> = []
+        return annotations.filter { annotation in
+            if seen.insert(Key(term: annotation.term, qualifier: annotation.qualifier)).inserted { return true }
+            tell(
+                .duplicate, "there are two annotations with the term '\(annotation.term)'", assuming: "the first counts",
+                at: annotation.place)
+            return false
+        }
+    }
+}

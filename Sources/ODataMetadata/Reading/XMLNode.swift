@@ -1,0 +1,69 @@
+/// An element of a metadata document with what is inside it. The reader builds one for each child of a schema, and drops it once it is part
+/// of the model: memory beside the model is that of the largest child.
+final class XMLNode {
+    struct Attribute {
+        let name: String
+        /// The URI of the namespace; empty without a prefix.
+        let namespace: String
+        let value: String
+    }
+
+    /// The local name.
+    let name: String
+    /// The URI of the namespace.
+    let namespace: String
+    /// Whether the element belongs to CSDL.
+    let isKnown: Bool
+    let place: Place
+    private(set) var attributes: [Attribute]
+    var children: [XMLNode] = []
+    var text = ""
+
+    init(name: String, namespace: String, isKnown: Bool, attributes: [Attribute], place: Place) {
+        self.name = name
+        self.namespace = namespace
+        self.isKnown = isKnown
+        self.attributes = attributes
+        self.place = place
+    }
+
+    /// Removes an attribute and returns its value. What remains in the end is unknown.
+    func take(_ name: String, in namespace: String = "") -> String? {
+        guard let index = attributes.firstIndex(where: { $0.name == name && $0.namespace == namespace }) else { return nil }
+        return attributes.remove(at: index).value
+    }
+
+    /// Returns the value of an attribute.
+    func value(_ name: String, in namespace: String = "") -> String? {
+        attributes.first { $0.name == name && $0.namespace == namespace }?.value
+    }
+
+    /// The element as one that the model keeps, but doesn't understand.
+    var kept: ServiceModel.Extensions.Element {
+        ServiceModel.Extensions.Element(
+            namespace: namespace, name: name, attributes: keptAttributes, text: ReadingState.trimmed(text), children: children.map(\.kept))
+    }
+
+    /// The attributes that nobody has taken.
+    var keptAttributes: [ServiceModel.Extensions.Attribute] {
+        attributes.map { ServiceModel.Extensions.Attribute(namespace: $0.namespace, name: $0.name, value: $0.value) }
+            .sorted { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
+    }
+}
+
+/// The namespaces of metadata documents.
+enum XMLNamespace {
+    static let edm = "http://docs.oasis-open.org/odata/ns/edm"
+    static let edmx = "http://docs.oasis-open.org/odata/ns/edmx"
+    static let xml = "http://www.w3.org/XML/1998/namespace"
+    private static let microsoft = "http://schemas.microsoft.com/ado/"
+
+    /// Whether a namespace is that of CSDL, of any version: services also use unpublished ones such as `…/ado/2008/01/edm`.
+    static func isEDM(_ uri: String) -> Bool { uri == edm || uri.hasPrefix(microsoft) && uri.hasSuffix("/edm") }
+
+    /// Whether a namespace is that of the document around the schemas, of any version.
+    static func isEDMX(_ uri: String) -> Bool { uri == edmx || uri.hasPrefix(microsoft) && uri.hasSuffix("/edmx") }
+
+    /// Whether a namespace of CSDL is that of OData 3.0.
+    static func isThird(_ uri: String) -> Bool { uri.hasPrefix(microsoft + "2009/11") }
+}

@@ -1,0 +1,484 @@
+/// Turns the elements of a CSDL XML document into parts of a model (CSDL XML 4.01, sections 4 to 14; CSDL 2.0 and 3.0).
+struct XMLSchemaReader {
+    let state: ReadingState
+    let expressions: XMLExpressionReader
+
+    init(_ state: ReadingState) {
+        self.state = state
+        expressions = XMLExpressionReader(state: state)
+    }
+
+    // MARK: Documents and schemas
+
+    /// Reads an `edmx:Reference`, or returns `nil` if it has no address.
+    func reference(_ node: XMLNode) -> ServiceModel.Reference? {
+        guard let uri = node.take("Uri") ?? node.take("Url") else {
+            missing("Uri", of: node, assuming: "the reference is ignored")
+            return nil
+        }
+        var reference = ServiceModel.Reference(uri: uri)
+        reference.place = node.place
+        var includes: [XMLNode] = []
+        for child in node.children {
+            switch child.name {
+            case "Include":
+                guard let namespace = child.take("Namespace") else {
+                    missing("Namespace", of: child, assuming: "the inclusion is ignored")
+                    continue
+                }
+                let alias = child.take("Alias")
+                if let alias { state.declare(alias: alias, of: namespace, at: child.place) }
+                reference.includes.append(ServiceModel.Include(namespace: namespace, alias: alias))
+                includes.append(child)
+            case "IncludeAnnotations":
+                guard let terms = child.take("TermNamespace") else {
+                    missing("TermNamespace", of: child, assuming: "the inclusion is ignored")
+                    continue
+                }
+                reference.includedAnnotations.append(
+                    ServiceModel.IncludedAnnotations(
+                        termNamespace: terms, qualifier: child.take("Qualifier"), targetNamespace: child.take("TargetNamespace")))
+            case "Annotation": break
+            default: reference.extensions.elements.append(unknown(child))
+            }
+        }
+        // The terms of the annotations may begin with an alias of the reference itself.
+        reference.annotations = expressions.annotations(in: node)
+        for (index, child) in includes.enumerated() { reference.includes[index].annotations = expressions.annotations(in: child) }
+        reference.extensions.attributes = rest(node)
+        return reference
+    }
+
+    /// Reads the attributes of a `Schema`; its children follow by `add(_:to:associations:)`.
+    func schema(_ node: XMLNode) -> ServiceModel.Schema {
+        let namespace = node.take("Namespace")
+        if namespace == nil { missing("Namespace", of: node, assuming: "the namespace is empty") }
+        var schema = ServiceModel.Schema(namespace: namespace ?? "", alias: node.take("Alias"))
+        if let alias = schema.alias { state.declare(alias: alias, of: schema.namespace, at: node.place) }
+        schema.extensions.attributes = rest(node)
+        schema.place = node.place
+        return schema
+    }
+
+    /// Reads a child of a schema.
+    func add(_ node: XMLNode, to schema: inout ServiceModel.Schema?, associations: inout Associations) {
+        let namespace = schema?.namespace ?? ""
+        guard node.isKnown else {
+            schema?.extensions.elements.append(node.kept)
+            return
+        }
+        switch node.name {
+        case "EntityType", "ComplexType":
+            guard let name = name(of: node) else { break }
+            let type = state.within(ServiceModel.qualified(name, in: namespace)) { structuredType(node, name, in: namespace) }
+            if type.kind == .entity { schema?.entityTypes.append(type) } else { schema?.complexTypes.append(type) }
+            return
+        case "EnumType":
+            guard let name = name(of: node) else { break }
+            schema?.enumTypes.append(state.within(ServiceModel.qualified(name, in: namespace)) { enumType(node, name, in: namespace) })
+            return
+        case "TypeDefinition":
+            guard let name = name(of: node) else { break }
+            schema?.typeDefinitions.append(
+                state.within(ServiceModel.qualified(name, in: namespace)) { typeDefinition(node, name, in: namespace) })
+            return
+        case "Term", "ValueTerm":
+            guard let name = name(of: node) else { break }
+            schema?.terms.append(state.within(ServiceModel.qualified(name, in: namespace)) { term(node, name, in: namespace) })
+            return
+        case "Action", "Function":
+            guard let name = name(of: node) else { break }
+            schema?.operations.append(state.within(ServiceModel.qualified(name, in: namespace)) { operation(node, name, in: namespace) })
+            return
+        case "EntityContainer":
+            guard let name = name(of: node) else { break }
+            var reader = XMLContainerReader(schema: self, namespace: namespace)
+            schema?.containers.append(state.within(ServiceModel.qualified(name, in: namespace)) { reader.container(node, name) })
+            schema?.operations += reader.operations
+            associations.sets += reader.associationSets
+            return
+        case "Annotations":
+            guard let target = node.take("Target") else { break }
+            let group = state.within("Annotations of " + target) { targetedAnnotations(node, target) }
+            schema?.targetedAnnotations.append(group)
+            return
+        case "Annotation", "ValueAnnotation", "TypeAnnotation":
+            if let annotation = expressions.annotation(node) { schema?.annotations.append(annotation) }
+            return
+        case "Association":
+            guard let name = name(of: node) else { break }
+            let association = self.association(node, ServiceModel.qualified(name, in: namespace))
+            if associations.all[association.name] != nil {
+                state.tell(
+                    .duplicate, "there are two associations '\(association.name)'", assuming: "the first counts", at: node.place)
+            } else {
+                associations.all[association.name] = association
+            }
+            return
+        case "Using":
+            // The way of V2 and V3 to give another namespace an alias.
+            if let other = node.value("Namespace"), let alias = node.value("Alias") {
+                state.declare(alias: alias, of: other, at: node.place)
+            }
+            schema?.extensions.elements.append(node.kept)
+            return
+        case "Documentation":
+            schema?.annotations += expressions.documentation(node)
+            return
+        default: break
+        }
+        schema?.extensions.elements.append(unknown(node))
+    }
+
+    private func targetedAnnotations(_ node: XMLNode, _ target: String) -> ServiceModel.TargetedAnnotations {
+        var group = ServiceModel.TargetedAnnotations(target: state.target(target), annotations: expressions.annotations(in: node))
+        group.place = node.place
+        if let qualifier = node.take("Qualifier") {
+            for index in group.annotations.indices where group.annotations[index].qualifier == nil {
+                group.annotations[index].qualifier = qualifier
+            }
+        }
+        for child in node.children where !Self.annotationNames.contains(child.name) { tellUnknown(child, assuming: "it is ignored") }
+        return group
+    }
+
+    // MARK: Types
+
+    private func structuredType(_ node: XMLNode, _ name: String, in namespace: String) -> ServiceModel.StructuredType {
+        let place = node.place
+        let stream = node.take("HasStream") ?? node.take("HasStream", in: ServiceModel.Extensions.dataServicesMetadata)
+        var key: [ServiceModel.KeyReference] = []
+        var hasKey = false
+        var properties: [ServiceModel.Property] = []
+        var relations: [ServiceModel.NavigationProperty] = []
+        var extensions = ServiceModel.Extensions()
+        for child in node.children {
+            switch child.name {
+            case "Property" where child.isKnown:
+                if let property = property(child) { properties.append(property) } else { extensions.elements.append(child.kept) }
+            case "NavigationProperty" where child.isKnown:
+                if let relation = navigationProperty(child) { relations.append(relation) } else { extensions.elements.append(child.kept) }
+            case "Key" where child.isKnown:
+                if hasKey {
+                    state.tell(.duplicate, "the type has two keys", assuming: "the first counts", at: child.place)
+                } else {
+                    hasKey = true
+                    key = self.key(child)
+                }
+            case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break
+            default: extensions.elements.append(unknown(child))
+            }
+        }
+        var type = ServiceModel.StructuredType(
+            kind: node.name == "EntityType" ? .entity : .complex, namespace: namespace, name: name,
+            baseType: node.take("BaseType").map(state.name),
+            isAbstract: state.bool(node.take("Abstract"), default: false, of: "Abstract", at: place),
+            isOpen: state.bool(node.take("OpenType"), default: false, of: "OpenType", at: place),
+            hasStream: state.bool(stream, default: false, of: "HasStream", at: place), key: key, properties: properties,
+            navigationProperties: relations, annotations: expressions.annotations(in: node))
+        extensions.attributes = rest(node)
+        type.extensions = extensions
+        type.place = place
+        return type
+    }
+
+    private func key(_ node: XMLNode) -> [ServiceModel.KeyReference] {
+        node.children.compactMap { child in
+            guard child.name == "PropertyRef", let path = child.take("Name") else {
+                tellUnknown(child, assuming: "it is ignored")
+                return nil
+            }
+            return ServiceModel.KeyReference(path: path, alias: child.take("Alias"))
+        }
+    }
+
+    private func property(_ node: XMLNode) -> ServiceModel.Property? {
+        guard let name = name(of: node) else { return nil }
+        return state.within(name) {
+            var property = ServiceModel.Property(
+                name: name, type: typeReference(node), defaultValue: node.take("DefaultValue"),
+                annotations: expressions.annotations(in: node))
+            property.extensions = self.extensions(node)
+            property.place = node.place
+            return property
+        }
+    }
+
+    private func navigationProperty(_ node: XMLNode) -> ServiceModel.NavigationProperty? {
+        guard let name = name(of: node) else { return nil }
+        return state.within(name) {
+            let place = node.place
+            var relation = ServiceModel.NavigationProperty(name: name, targetType: "Edm.Untyped")
+            relation.place = place
+            if let raw = node.take("Type") {
+                let (type, isCollection) = state.typeName(raw)
+                relation.targetType = type
+                relation.isCollection = isCollection
+            } else if node.value("Relationship") == nil {
+                missing("Type", of: node, assuming: "it leads to Edm.Untyped")
+            }
+            let isNullable = state.bool(node.take("Nullable"), default: true, of: "Nullable", at: place)
+            relation.isNullable = isNullable && !relation.isCollection
+            relation.partner = node.take("Partner").map(state.path)
+            relation.containsTarget = state.bool(node.take("ContainsTarget"), default: false, of: "ContainsTarget", at: place)
+            for child in node.children {
+                switch child.name {
+                case "ReferentialConstraint":
+                    guard let property = child.take("Property"), let referenced = child.take("ReferencedProperty") else {
+                        missing("Property or ReferencedProperty", of: child, assuming: "the constraint is ignored")
+                        continue
+                    }
+                    relation.referentialConstraints.append(
+                        ServiceModel.ReferentialConstraint(
+                            property: state.path(property), referencedProperty: state.path(referenced),
+                            annotations: expressions.annotations(in: child)))
+                case "OnDelete":
+                    relation.onDelete = deleteAction(child)
+                    relation.onDeleteAnnotations = expressions.annotations(in: child)
+                case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break
+                default: relation.extensions.elements.append(unknown(child))
+                }
+            }
+            relation.annotations = expressions.annotations(in: node)
+            relation.extensions.attributes = rest(node)
+            return relation
+        }
+    }
+
+    private func deleteAction(_ node: XMLNode) -> ServiceModel.NavigationProperty.DeleteAction? {
+        let text = node.take("Action") ?? ""
+        if let action = ServiceModel.NavigationProperty.DeleteAction(rawValue: text) { return action }
+        state.invalid("Action", text, assuming: "the action is ignored", at: node.place)
+        return nil
+    }
+
+    private func enumType(_ node: XMLNode, _ name: String, in namespace: String) -> ServiceModel.EnumType {
+        var extensions = ServiceModel.Extensions()
+        var members: [ServiceModel.EnumType.Member] = []
+        var next: Int64 = 0
+        for child in node.children {
+            switch child.name {
+            case "Member":
+                guard let name = self.name(of: child) else {
+                    extensions.elements.append(child.kept)
+                    continue
+                }
+                var value = next
+                if let text = child.take("Value") {
+                    if let number = Int64(ReadingState.trimmed(text)) {
+                        value = number
+                    } else {
+                        state.invalid("Value", text, assuming: "the value is \(next)", at: child.place)
+                    }
+                }
+                next = value &+ 1
+                var member = ServiceModel.EnumType.Member(name: name, value: value, annotations: expressions.annotations(in: child))
+                member.extensions = self.extensions(child)
+                member.place = child.place
+                members.append(member)
+            case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break
+            default: extensions.elements.append(unknown(child))
+            }
+        }
+        var type = ServiceModel.EnumType(
+            namespace: namespace, name: name, underlyingType: node.take("UnderlyingType").map(state.name) ?? "Edm.Int32",
+            isFlags: state.bool(node.take("IsFlags"), default: false, of: "IsFlags", at: node.place), members: members,
+            annotations: expressions.annotations(in: node))
+        extensions.attributes = rest(node)
+        type.extensions = extensions
+        type.place = node.place
+        return type
+    }
+
+    private func typeDefinition(_ node: XMLNode, _ name: String, in namespace: String) -> ServiceModel.TypeDefinition {
+        var type = ServiceModel.TypeDefinition(
+            namespace: namespace, name: name, underlyingType: typeReference(node, attribute: "UnderlyingType"),
+            annotations: expressions.annotations(in: node))
+        type.extensions = extensions(node)
+        type.place = node.place
+        return type
+    }
+
+    private func term(_ node: XMLNode, _ name: String, in namespace: String) -> ServiceModel.Term {
+        let kinds = (node.take("AppliesTo") ?? "").split { $0 == " " || $0 == "\n" || $0 == "\t" || $0 == "," }.map(String.init)
+        var term = ServiceModel.Term(
+            namespace: namespace, name: name, type: typeReference(node), baseTerm: node.take("BaseTerm").map(state.name),
+            defaultValue: node.take("DefaultValue"), appliesTo: kinds, annotations: expressions.annotations(in: node))
+        term.extensions = extensions(node)
+        term.place = node.place
+        return term
+    }
+
+    // MARK: Operations
+
+    private func operation(_ node: XMLNode, _ name: String, in namespace: String) -> ServiceModel.Operation {
+        let place = node.place
+        let kind: ServiceModel.OperationKind = node.name == "Action" ? .action : .function
+        let (parameters, returnType, extensions) = signature(node, isNullable: true)
+        var operation = ServiceModel.Operation(
+            kind: kind, namespace: namespace, name: name,
+            isBound: state.bool(node.take("IsBound"), default: false, of: "IsBound", at: place),
+            isComposable: kind == .function && state.bool(node.take("IsComposable"), default: false, of: "IsComposable", at: place),
+            entitySetPath: node.take("EntitySetPath").map(state.path), parameters: parameters, returnType: returnType,
+            annotations: expressions.annotations(in: node), extensions: extensions)
+        operation.extensions.attributes = rest(node)
+        operation.place = place
+        return operation
+    }
+
+    /// Reads parameters and the return type, which V3 also writes as an attribute.
+    func signature(
+        _ node: XMLNode, isNullable: Bool
+    ) -> (parameters: [ServiceModel.Parameter], returnType: ServiceModel.ReturnType?, extensions: ServiceModel.Extensions) {
+        var parameters: [ServiceModel.Parameter] = []
+        var returnType: ServiceModel.ReturnType?
+        var extensions = ServiceModel.Extensions()
+        if let raw = node.take("ReturnType") {
+            let (type, isCollection) = state.typeName(raw)
+            returnType = ServiceModel.ReturnType(
+                type: ServiceModel.TypeReference(type, isCollection: isCollection, isNullable: isNullable))
+            returnType?.place = node.place
+        }
+        for child in node.children {
+            switch child.name {
+            case "Parameter":
+                guard let name = self.name(of: child) else {
+                    extensions.elements.append(child.kept)
+                    continue
+                }
+                let parameter = state.within(name) {
+                    var parameter = ServiceModel.Parameter(
+                        name: name, type: typeReference(child, isNullable: isNullable), annotations: expressions.annotations(in: child))
+                    // `In` is what every parameter is.
+                    if child.value("Mode") == "In" { _ = child.take("Mode") }
+                    parameter.extensions = self.extensions(child)
+                    parameter.place = child.place
+                    return parameter
+                }
+                parameters.append(parameter)
+            case "ReturnType" where returnType == nil:
+                var type = ServiceModel.ReturnType(
+                    type: typeReference(child, isNullable: isNullable), annotations: expressions.annotations(in: child))
+                type.extensions = self.extensions(child)
+                type.place = child.place
+                returnType = type
+            case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break
+            default: extensions.elements.append(unknown(child))
+            }
+        }
+        return (parameters, returnType, extensions)
+    }
+
+    // MARK: Associations
+
+    private func association(_ node: XMLNode, _ name: String) -> Associations.Association {
+        let ends = node.children.filter { $0.name == "End" }.map { end -> Associations.End in
+            let type = end.value("Type").map { state.typeName($0).name } ?? "Edm.Untyped"
+            return Associations.End(
+                // Without a role, the simple name of the type is the role.
+                role: end.value("Role") ?? type.split(separator: ".").last.map(String.init) ?? "", type: type,
+                multiplicity: end.value("Multiplicity") ?? "*",
+                onDelete: end.children.first { $0.name == "OnDelete" }.flatMap(deleteAction))
+        }
+        let constraint = node.children.first { $0.name == "ReferentialConstraint" }.flatMap { constraint -> Associations.Constraint? in
+            func part(_ name: String) -> (role: String, properties: [String])? {
+                guard let part = constraint.children.first(where: { $0.name == name }), let role = part.value("Role") else { return nil }
+                return (role, part.children.compactMap { $0.value("Name") })
+            }
+            guard let principal = part("Principal"), let dependent = part("Dependent") else {
+                missing("Principal or Dependent", of: constraint, assuming: "the constraint is ignored")
+                return nil
+            }
+            return Associations.Constraint(
+                principalRole: principal.role, principal: principal.properties, dependentRole: dependent.role,
+                dependent: dependent.properties)
+        }
+        return Associations.Association(name: name, ends: ends, constraint: constraint, place: node.place)
+    }
+
+    // MARK: Parts
+
+    /// Reads a type with its facets.
+    func typeReference(_ node: XMLNode, attribute: String = "Type", isNullable: Bool = true) -> ServiceModel.TypeReference {
+        let place = node.place
+        var type: (name: String, isCollection: Bool)
+        if let raw = node.take(attribute) {
+            type = state.typeName(raw)
+        } else {
+            type = (state.version < .v4 ? "Edm.String" : "Edm.Untyped", false)
+            missing(attribute, of: node, assuming: "it is \(type.name)")
+        }
+        return ServiceModel.TypeReference(
+            type.name, isCollection: type.isCollection,
+            isNullable: state.bool(node.take("Nullable"), default: isNullable, of: "Nullable", at: place),
+            maxLength: state.maxLength(node.take("MaxLength"), at: place),
+            precision: state.precision(node.take("Precision"), of: type.name, at: place), scale: state.scale(node.take("Scale"), at: place),
+            srid: state.srid(node.take("SRID"), at: place),
+            isUnicode: state.bool(node.take("Unicode"), default: true, of: "Unicode", at: place))
+    }
+
+    /// The attributes that remain, of which those without a prefix are told if no version of CSDL has them.
+    func rest(_ node: XMLNode) -> [ServiceModel.Extensions.Attribute] {
+        guard !node.attributes.isEmpty else { return [] }
+        for attribute in node.attributes where attribute.namespace.isEmpty && !Self.olderAttributes.contains(attribute.name) {
+            state.tell(
+                .unknownElement, "\(node.name) has an unknown attribute '\(attribute.name)'", assuming: "it is kept as it is",
+                at: node.place, severity: .noted)
+        }
+        return node.keptAttributes
+    }
+
+    /// What remains of an element with no other children than annotations.
+    func extensions(_ node: XMLNode) -> ServiceModel.Extensions {
+        var extensions = ServiceModel.Extensions(attributes: rest(node))
+        for child in node.children where !Self.annotationNames.contains(child.name) { extensions.elements.append(unknown(child)) }
+        return extensions
+    }
+
+    static let annotationNames: Set = ["Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation"]
+
+    /// Attributes of CSDL 1.0 to 3.0 that 4.0 hasn't, and some of 4.0 that aren't of use where they are.
+    private static let olderAttributes: Set = [
+        "FixedLength", "Collation", "ConcurrencyMode", "CollectionKind", "Mode", "Relationship", "FromRole", "ToRole", "IsSideEffecting",
+        "EntitySet", "IsBindable", "TypeAccess", "GetterAccess", "SetterAccess", "Extends", "StoreGeneratedPattern",
+    ]
+
+    /// The name of an element, or `nil` if it has none, which is told.
+    func name(of node: XMLNode) -> String? {
+        guard let name = node.take("Name"), !name.isEmpty else {
+            missing("Name", of: node, assuming: "the element is kept as it is, outside of the model")
+            return nil
+        }
+        if !ReadingState.isIdentifier(name) {
+            state.tell(
+                .invalidName, "the name '\(name.prefix(200))' of the \(node.name) isn't an identifier of OData",
+                assuming: "it is kept as it is", at: node.place, severity: .noted)
+        }
+        return name
+    }
+
+    func missing(_ attribute: String, of node: XMLNode, assuming assumption: String) {
+        state.tell(.missing, "\(node.name) has no \(attribute)", assuming: assumption, at: node.place)
+    }
+
+    /// Tells about an element of CSDL that isn't allowed here, and returns it as an unknown one.
+    func unknown(_ node: XMLNode) -> ServiceModel.Extensions.Element {
+        if node.isKnown { tellUnknown(node, assuming: "it is kept as it is, outside of the model") }
+        return node.kept
+    }
+
+    func tellUnknown(_ node: XMLNode, assuming assumption: String) {
+        let isOther = Self.knownElements.contains(node.name)
+        state.tell(
+            isOther ? .misplacedElement : .unknownElement,
+            isOther ? "\(node.name) isn't allowed here" : "CSDL has no element '\(node.name.prefix(100))'", assuming: assumption,
+            at: node.place)
+    }
+
+    private static let knownElements: Set = [
+        "EntityType", "ComplexType", "EnumType", "TypeDefinition", "Term", "Action", "Function", "EntityContainer", "EntitySet",
+        "Singleton", "ActionImport", "FunctionImport", "Property", "NavigationProperty", "Key", "PropertyRef", "Member", "Parameter",
+        "ReturnType", "Annotations", "Annotation", "Association", "AssociationSet", "NavigationPropertyBinding", "ReferentialConstraint",
+        "OnDelete", "Schema", "End",
+    ]
+}
