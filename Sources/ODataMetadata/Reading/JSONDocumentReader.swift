@@ -1,9 +1,48 @@
 import Foundation
 
+/// Reads a CSDL JSON document (CSDL JSON 4.01, section 4).
 enum JSONDocumentReader {
-    static func read(
-        _ data: Data, limits: ServiceModel.Limits, state: ReadingState
-    ) throws -> (XMLDocumentReader.Outcome, containerName: String?) {
-        throw ServiceModelError(kind: .malformed, message: "not yet")
+    static func read(_ data: Data, limits: ServiceModel.Limits, state: ReadingState) throws -> RawDocument {
+        let tree = try JSONTree.parse(data, depthLimit: min(limits.depth, 200))
+        guard let members = tree.object else {
+            throw ServiceModelError(
+                kind: .noSchema, message: "The JSON document isn't an object: it isn't metadata of OData.", line: Int(tree.place.line),
+                column: Int(tree.place.column))
+        }
+        let object = JSONObject(members, at: tree.place, state: state)
+        var document = RawDocument()
+        let text = object.take("$Version")?.text
+        if let text, let version = ServiceModel.Version(rawValue: text) {
+            document.version = version
+        } else {
+            document.version = .v401
+            state.tell(
+                .unknownVersion, text.map { "the version '\($0.prefix(20))' isn't known" } ?? "the document has no $Version",
+                assuming: "it is 4.01", at: tree.place)
+        }
+        state.version = document.version
+        let references = object.take("$Reference")
+        let schemas = object.takeNamed().filter { member in
+            if member.value.object != nil { return true }
+            state.tell(
+                .unknownElement, "'\(member.name.prefix(100))' isn't the object of a schema", assuming: "it is ignored", at: member.place)
+            return false
+        }
+        guard !schemas.isEmpty else {
+            throw ServiceModelError(
+                kind: .noSchema, message: "The JSON document has no schema: check that it is the $metadata document of a service.",
+                line: Int(tree.place.line), column: Int(tree.place.column))
+        }
+        // All aliases are known before the first name is read.
+        for member in schemas {
+            guard let alias = member.value.object?.first(where: { $0.name == "$Alias" })?.value.string else { continue }
+            state.declare(alias: alias, of: member.name, at: member.place)
+        }
+        let reader = JSONSchemaReader(state)
+        if let references { document.references = reader.references(references) }
+        for member in schemas { document.schemas.append(reader.schema(member)) }
+        document.containerName = object.string("$EntityContainer", state).map(state.name)
+        document.extensions = object.rest(state)
+        return document
     }
 }

@@ -3,29 +3,27 @@ import Foundation
 /// Makes a model of what a reader found in a document: merges what belongs together, repairs what is broken, and tells about it.
 struct ModelAssembly {
     private let state: ReadingState
-    private var outcome: XMLDocumentReader.Outcome
-    private let containerName: String?
+    private var outcome: RawDocument
 
     /// Reads a document and those that it refers to, as far as they are given.
     static func read(
         _ data: Data, isJSON: Bool?, references documents: [String: Data], limits: ServiceModel.Limits
     ) throws -> ServiceModel {
-        let (outcome, state, containerName) = try raw(data, isJSON: isJSON, limits: limits)
-        var assembly = ModelAssembly(state: state, outcome: outcome, containerName: containerName)
+        let (outcome, state) = try raw(data, isJSON: isJSON, limits: limits)
+        var assembly = ModelAssembly(state: state, outcome: outcome)
         let included = assembly.includedSchemas(documents, limits: limits)
         return assembly.model(including: included)
     }
 
-    private init(state: ReadingState, outcome: XMLDocumentReader.Outcome, containerName: String?) {
+    private init(state: ReadingState, outcome: RawDocument) {
         self.state = state
         self.outcome = outcome
-        self.containerName = containerName
     }
 
     /// Reads one document, without checks.
     private static func raw(
         _ data: Data, isJSON: Bool?, limits: ServiceModel.Limits
-    ) throws -> (XMLDocumentReader.Outcome, ReadingState, containerName: String?) {
+    ) throws -> (RawDocument, ReadingState) {
         if data.count > limits.size {
             throw ServiceModelError(
                 kind: .tooLarge,
@@ -33,8 +31,7 @@ struct ModelAssembly {
         }
         if isJSON ?? ServiceModel.isJSON(data) {
             let state = ReadingState()
-            let (outcome, containerName) = try JSONDocumentReader.read(data, limits: limits, state: state)
-            return (outcome, state, containerName)
+            return (try JSONDocumentReader.read(data, limits: limits, state: state), state)
         }
         var state = ReadingState()
         var outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
@@ -43,7 +40,7 @@ struct ModelAssembly {
             state = ReadingState(namespaces: state.namespaces)
             outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
         }
-        return (outcome, state, nil)
+        return (outcome, state)
     }
 
     // MARK: References
@@ -51,15 +48,15 @@ struct ModelAssembly {
     /// Reads the referenced documents, also those that they refer to in turn, each once.
     private func includedSchemas(_ documents: [String: Data], limits: ServiceModel.Limits) -> [ServiceModel.Schema] {
         var result: [ServiceModel.Schema] = []
-        var read: [String: XMLDocumentReader.Outcome] = [:]
+        var read: [String: RawDocument] = [:]
         var found: Set<String> = Set(outcome.schemas.map(\.namespace))
         var waiting = outcome.references[...]
         while let reference = waiting.popFirst() {
             guard let data = documents[reference.uri] else { continue }
             if read[reference.uri] == nil {
                 do {
-                    let (part, partState, _) = try Self.raw(data, isJSON: nil, limits: limits)
-                    var assembly = ModelAssembly(state: partState, outcome: part, containerName: nil)
+                    let (part, partState) = try Self.raw(data, isJSON: nil, limits: limits)
+                    var assembly = ModelAssembly(state: partState, outcome: part)
                     assembly.merge()
                     assembly.outcome.associations.resolve(in: &assembly.outcome.schemas, state: partState)
                     read[reference.uri] = assembly.outcome
@@ -68,7 +65,7 @@ struct ModelAssembly {
                     state.tell(
                         .unreadReference, "the document at '\(reference.uri)' can't be read: \(error)",
                         assuming: "its types are unknown", at: reference.place)
-                    read[reference.uri] = XMLDocumentReader.Outcome()
+                    read[reference.uri] = RawDocument()
                 }
                 waiting.append(contentsOf: read[reference.uri]?.references ?? [])
             }
@@ -105,7 +102,7 @@ struct ModelAssembly {
     private func makeModel(including included: [ServiceModel.Schema], diagnostics: [ModelDiagnostic]) -> ServiceModel {
         ServiceModel(
             version: outcome.version, schemas: outcome.schemas, references: outcome.references, includedSchemas: included,
-            containerName: containerName, extensions: outcome.extensions, diagnostics: diagnostics)
+            containerName: outcome.containerName, extensions: outcome.extensions, diagnostics: diagnostics)
     }
 
     /// Merges schemas of one namespace, brings overloads together, and removes what is there twice.

@@ -29,7 +29,7 @@ struct PathRepair {
     }
 
     private func isExternal(_ name: some StringProtocol) -> Bool {
-        guard let dot = name.lastIndex(of: ".") else { return false }
+        guard !externalNamespaces.isEmpty, let dot = name.lastIndex(of: ".") else { return false }
         return externalNamespaces.contains(String(name[..<dot]))
     }
 
@@ -67,7 +67,8 @@ struct PathRepair {
     /// Follows a path of properties and casts from a type.
     private func follow(_ path: Substring, from start: String) -> End {
         var current = End.type(start)
-        for segment in path.split(separator: "/", omittingEmptySubsequences: false) {
+        for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            let segment = Substring(part)
             guard case .type(let type) = current else { return current }
             if isExternal(type) { return .external }
             let name = String(segment)
@@ -181,8 +182,14 @@ struct PathRepair {
     /// Whether the target of annotations exists, or lies in a schema that isn't known.
     private func hasTarget(_ target: String) -> Bool {
         let (first, rest) = Self.split(target)
-        let parts = rest.isEmpty ? [] : rest.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         if isExternal(first) { return true }
+        // Most targets are types and their members.
+        if let type = model.structuredType(first) {
+            if rest.isEmpty { return true }
+            if case .nowhere = follow(rest[...], from: type.qualifiedName) { return false }
+            return true
+        }
+        let parts = rest.isEmpty ? [] : rest.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         if model.schema(first) != nil { return parts.isEmpty }
         let bare = String(first.prefix { $0 != "(" })
         let overloads = model.operations(bare)
@@ -194,10 +201,7 @@ struct PathRepair {
             }
         }
         switch model.type(first) {
-        case .structured(let type):
-            if parts.isEmpty { return true }
-            if case .nowhere = follow(rest[...], from: type.qualifiedName) { return false }
-            return true
+        case .structured: return true
         case .enumeration(let type): return parts.isEmpty || parts.count == 1 && type.members.contains { $0.name == parts[0] }
         case .definition: return parts.isEmpty
         case nil: break
@@ -225,8 +229,10 @@ struct PathRepair {
 
     /// Splits a target behind its first segment, which may hold parentheses.
     private static func split(_ target: String) -> (String, String) {
-        let close = target.firstIndex(of: "(").flatMap { open in target[open...].firstIndex(of: ")") } ?? target.startIndex
-        guard let slash = target[close...].firstIndex(of: "/") else { return (target, "") }
-        return (String(target[..<slash]), String(target[target.index(after: slash)...]))
+        let bytes = target.utf8
+        let open = bytes.firstIndex(of: UInt8(ascii: "("))
+        let close = open.flatMap { bytes[$0...].firstIndex(of: UInt8(ascii: ")")) } ?? bytes.startIndex
+        guard let slash = bytes[close...].firstIndex(of: UInt8(ascii: "/")) else { return (target, "") }
+        return (String(target[..<slash]), String(target[bytes.index(after: slash)...]))
     }
 }

@@ -32,7 +32,7 @@ final class ReadingState {
         if let name = resolved[raw] { return name }
         let trimmed = Self.trimmed(raw)
         var name = trimmed
-        if let dot = trimmed.lastIndex(of: ".") {
+        if let dot = trimmed.utf8.lastIndex(of: UInt8(ascii: ".")) {
             let prefix = String(trimmed[..<dot])
             if let namespace = namespaces[prefix] {
                 name = namespace.isEmpty ? String(trimmed[trimmed.index(after: dot)...]) : namespace + trimmed[dot...]
@@ -48,26 +48,47 @@ final class ReadingState {
     func path(_ raw: String) -> String {
         let trimmed = Self.trimmed(raw)
         guard trimmed.utf8.contains(UInt8(ascii: ".")) else { return trimmed }
-        // A key predicate can hold any character: a path with one is resolved up to it.
-        let end = trimmed.firstIndex { $0 == "(" || $0 == "'" } ?? trimmed.endIndex
-        let head = trimmed[..<end].split(separator: "/", omittingEmptySubsequences: false).map { segment -> String in
-            guard let at = segment.firstIndex(of: "@") else { return segment.contains(".") ? name(String(segment)) : String(segment) }
-            let term = segment[segment.index(after: at)...]
-            let bare = term.prefix { $0 != "#" }
-            return segment[...at] + name(String(bare)) + term[bare.endIndex...]
+        if !trimmed.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "(") }) {
+            return name(trimmed)
         }
-        return head.joined(separator: "/") + trimmed[end...]
+        // A key predicate can hold any character: a path with one is resolved up to it.
+        let bytes = trimmed.utf8
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "'") } ?? bytes.endIndex
+        var result = ""
+        var start = bytes.startIndex
+        while true {
+            let slash = bytes[start..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
+            result += segment(trimmed[start..<slash])
+            guard slash < end else { break }
+            result += "/"
+            start = bytes.index(after: slash)
+        }
+        result += trimmed[end...]
+        return result
+    }
+
+    /// A segment of a path with its type, or with its term behind `@`, in full.
+    private func segment(_ segment: Substring) -> Substring {
+        guard segment.utf8.contains(UInt8(ascii: ".")) else { return segment }
+        guard let at = segment.utf8.firstIndex(of: UInt8(ascii: "@")) else { return name(String(segment))[...] }
+        let start = segment.utf8.index(after: at)
+        let end = segment.utf8[start...].firstIndex(of: UInt8(ascii: "#")) ?? segment.endIndex
+        return segment[..<start] + name(String(segment[start..<end])) + segment[end...]
     }
 
     /// Returns the target of annotations with all names in full, also those of the parameters in `Sales.Find(self.A,Edm.Int32)/x`.
     func target(_ raw: String) -> String {
         let trimmed = Self.trimmed(raw)
-        guard let open = trimmed.firstIndex(of: "("), let close = trimmed.lastIndex(of: ")"), open < close else { return path(trimmed) }
-        let parameters = trimmed[trimmed.index(after: open)..<close].split(separator: ",", omittingEmptySubsequences: false).map { type in
-            let type = Self.trimmed(String(type))
-            guard type.hasPrefix("Collection("), type.hasSuffix(")") else { return name(type) }
-            return "Collection(" + name(String(type.dropFirst(11).dropLast())) + ")"
-        }
+        guard let open = trimmed.utf8.firstIndex(of: UInt8(ascii: "(")), let close = trimmed.utf8.lastIndex(of: UInt8(ascii: ")")),
+            open < close
+        else { return path(trimmed) }
+        let parameters = trimmed[trimmed.utf8.index(after: open)..<close].utf8
+            .split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            .map { part in
+                let type = Self.trimmed(String(Substring(part)))
+                guard type.hasPrefix("Collection("), type.hasSuffix(")") else { return name(type) }
+                return "Collection(" + name(String(type.dropFirst(11).dropLast())) + ")"
+            }
         return path(String(trimmed[..<open])) + "(" + parameters.joined(separator: ",") + path(String(trimmed[close...]))
     }
 

@@ -10,19 +10,10 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         case root, document, services, schema
     }
 
-    /// What a document has, with names in full, before it is checked.
-    struct Outcome {
-        var version = ServiceModel.Version.v4
-        var schemas: [ServiceModel.Schema] = []
-        var references: [ServiceModel.Reference] = []
-        var extensions = ServiceModel.Extensions()
-        var associations = Associations()
-    }
-
     private let state: ReadingState
     private let depthLimit: Int
     private let reader: XMLSchemaReader
-    private var outcome = Outcome()
+    private var outcome = RawDocument()
     private var level = Level.root
     private var schema: ServiceModel.Schema?
     private var captured: [XMLNode] = []
@@ -42,7 +33,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
     }
 
     /// Reads a document.
-    static func read(_ data: Data, limits: ServiceModel.Limits, state: ReadingState) throws -> Outcome {
+    static func read(_ data: Data, limits: ServiceModel.Limits, state: ReadingState) throws -> RawDocument {
         let data = try XMLProlog.checked(data)
         let reader = XMLDocumentReader(state: state, depthLimit: min(limits.depth, 200))
         let parser = XMLParser(data: data)
@@ -151,15 +142,16 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, foundCharacters string: String) {
-        captured.last?.text += string
+        if let node = captured.last, node.hasText { node.text += string }
     }
 
     func parser(_ parser: XMLParser, foundCDATA block: Data) {
-        captured.last?.text += String(decoding: block, as: UTF8.self)
+        if let node = captured.last, node.hasText { node.text += String(decoding: block, as: UTF8.self) }
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
         if isTolerated(error) {
+            guard (error as NSError).code == 201 else { return }
             state.tell(
                 .undeclaredPrefix, "a prefix isn't declared", assuming: "it is its own namespace",
                 at: Place(line: parser.lineNumber, column: parser.columnNumber))

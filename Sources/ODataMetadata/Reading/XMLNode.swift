@@ -14,6 +14,8 @@ final class XMLNode {
     let namespace: String
     /// Whether the element belongs to CSDL.
     let isKnown: Bool
+    /// Whether the text of the element counts.
+    let hasText: Bool
     let place: Place
     private(set) var attributes: [Attribute]
     var children: [XMLNode] = []
@@ -23,9 +25,17 @@ final class XMLNode {
         self.name = name
         self.namespace = namespace
         self.isKnown = isKnown
+        hasText = !isKnown || !Self.elementsWithoutText.contains(name)
         self.attributes = attributes
         self.place = place
     }
+
+    /// The common elements without text, in which blanks are no part of the model.
+    private static let elementsWithoutText: Set = [
+        "EntityType", "ComplexType", "EnumType", "EntityContainer", "Action", "Function", "Property", "NavigationProperty", "Member",
+        "Annotations", "Annotation", "Record", "Collection", "PropertyValue", "EntitySet", "Singleton", "FunctionImport", "Parameter", "Key",
+        "Association", "AssociationSet",
+    ]
 
     /// Removes an attribute and returns its value. What remains in the end is unknown.
     func take(_ name: String, in namespace: String = "") -> String? {

@@ -1,3 +1,14 @@
+/// What a document has, with names in full, before it is checked.
+struct RawDocument {
+    var version = ServiceModel.Version.v4
+    var schemas: [ServiceModel.Schema] = []
+    var references: [ServiceModel.Reference] = []
+    var extensions = ServiceModel.Extensions()
+    var associations = Associations()
+    /// The container that CSDL JSON names.
+    var containerName: String?
+}
+
 /// The associations of V2 and V3, from which navigation properties get their types, and sets their bindings.
 struct Associations {
     struct End {

@@ -1,0 +1,89 @@
+/// The members of an object of CSDL JSON; what remains in the end is unknown.
+final class JSONObject {
+    let place: Place
+    private(set) var members: [JSONTree.Member]
+
+    /// Creates the members of an object; of two with the same name, the first counts, which is told.
+    init(_ members: [JSONTree.Member], at place: Place, state: ReadingState) {
+        self.place = place
+        var seen: Set<String> = []
+        self.members = members.filter { member in
+            if seen.insert(member.name).inserted { return true }
+            state.tell(
+                .duplicate, "there are two members '\(member.name)'", assuming: "the first counts", at: member.place)
+            return false
+        }
+    }
+
+    /// Removes a member and returns its value.
+    func take(_ name: String) -> JSONTree? {
+        guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
+        return members.remove(at: index).value
+    }
+
+    func value(_ name: String) -> JSONTree? { members.first { $0.name == name }?.value }
+
+    /// Removes the members that stand for annotations of the object itself, or of one of its members, and returns them.
+    func takeAnnotations(of name: String = "") -> [JSONTree.Member] {
+        let prefix = name + "@"
+        guard members.contains(where: { $0.name.hasPrefix(prefix) }) else { return [] }
+        let found = members.filter { $0.name.hasPrefix(prefix) }
+        members.removeAll { $0.name.hasPrefix(prefix) }
+        return found
+    }
+
+    /// Removes the members that are named by the model: neither control members nor annotations.
+    func takeNamed() -> [JSONTree.Member] {
+        let found = members.filter { !$0.name.hasPrefix("$") && !$0.name.utf8.contains(UInt8(ascii: "@")) }
+        members.removeAll { !$0.name.hasPrefix("$") && !$0.name.utf8.contains(UInt8(ascii: "@")) }
+        return found
+    }
+}
+
+extension JSONObject {
+    func string(_ name: String, _ state: ReadingState) -> String? {
+        guard let value = take(name) else { return nil }
+        if let text = value.string { return text }
+        state.tell(
+            .invalidValue, "\(name) isn't a string", assuming: "it is ignored", at: value.place)
+        return nil
+    }
+
+    func bool(_ name: String, default fallback: Bool = false, _ state: ReadingState) -> Bool {
+        guard let value = take(name) else { return fallback }
+        if let bool = value.bool { return bool }
+        return state.bool(value.text ?? "", default: fallback, of: name, at: value.place)
+    }
+
+    /// Reads a type with its facets; `$Type` is `Edm.String` by default (CSDL JSON, section 7.1).
+    func typeReference(_ state: ReadingState, type member: String = "$Type") -> ServiceModel.TypeReference {
+        let name = string(member, state).map(state.name) ?? "Edm.String"
+        var type = ServiceModel.TypeReference(
+            name, isCollection: bool("$Collection", state), isNullable: bool("$Nullable", state), isUnicode: bool("$Unicode", default: true, state))
+        type.maxLength = take("$MaxLength").flatMap { state.maxLength($0.text ?? "", at: $0.place) }
+        type.precision = take("$Precision").flatMap { state.precision($0.text ?? "", of: name, at: $0.place) }
+        // In JSON, a decimal that doesn't say has a variable scale.
+        let scale = take("$Scale")
+        type.scale = scale.map { state.scale($0.text ?? "", at: $0.place) } ?? (name == "Edm.Decimal" ? .variable : nil)
+        type.srid = take("$SRID").flatMap { state.srid($0.text ?? "", at: $0.place) }
+        return type
+    }
+
+    /// What remains: unknown control members are kept as attributes, others are told.
+    func rest(_ state: ReadingState) -> ServiceModel.Extensions {
+        var extensions = ServiceModel.Extensions()
+        for member in members {
+            if member.name.hasPrefix("$"), let text = member.value.text {
+                extensions.attributes.append(.init(name: String(member.name.dropFirst()), value: text))
+                state.tell(
+                    .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is kept as it is", at: member.place,
+                    severity: .noted)
+            } else {
+                state.tell(
+                    .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is ignored", at: member.place)
+            }
+        }
+        extensions.attributes.sort { $0.name < $1.name }
+        return extensions
+    }
+}

@@ -1,0 +1,250 @@
+import Foundation
+
+extension ServiceModel {
+    /// The model as CSDL JSON can say it: what `json()` writes and `init(json:)` reads.
+    package var jsonForm: ServiceModel {
+        JSONForm(model: self).converted()
+    }
+}
+
+/// Converts a model to what CSDL JSON can say.
+private struct JSONForm {
+    let model: ServiceModel
+
+    func converted() -> ServiceModel {
+        ServiceModel(
+            version: model.version, schemas: model.schemas.map(schema), references: model.references.map(reference),
+            includedSchemas: model.includedSchemas, containerName: model.containerName,
+            extensions: ServiceModel.Extensions(attributes: model.extensions.attributes.filter { isPlain($0) }),
+            diagnostics: model.diagnostics)
+    }
+
+    // MARK: Extensions
+
+    /// Names of control members that an unknown attribute would be mistaken for.
+    private static let controls: Set = [
+        "Type", "Kind", "Collection", "Nullable", "MaxLength", "Precision", "Scale", "SRID", "Unicode", "DefaultValue", "Key", "Abstract",
+        "BaseType", "OpenType", "HasStream", "Partner", "ContainsTarget", "ReferentialConstraint", "OnDelete", "UnderlyingType", "IsFlags",
+        "BaseTerm", "AppliesTo", "IsBound", "IsComposable", "EntitySetPath", "Parameter", "ReturnType", "Name", "Extends", "Action", "Function",
+        "EntitySet", "IncludeInServiceDocument", "NavigationPropertyBinding", "Include", "IncludeAnnotations", "Alias", "Annotations", "Version",
+        "Reference", "EntityContainer",
+    ]
+
+    /// Whether an attribute can stay: as a member with a `$`.
+    private func isPlain(_ attribute: ServiceModel.Extensions.Attribute) -> Bool {
+        attribute.namespace.isEmpty && !Self.controls.contains(attribute.name)
+    }
+
+    /// Turns attributes of other namespaces into annotations: `sap:label` is a string with the term
+    /// `www.sap.com.Protocols.SAPData.label`.
+    private func plain<Element: Annotated>(_ element: Element, keepsPlain: Bool = true) -> Element {
+        var element = element
+        element.annotations = element.annotations.map(annotation)
+        for attribute in element.extensions.attributes where !(keepsPlain && isPlain(attribute)) {
+            let term = Self.namespace(attribute.namespace) + "." + attribute.name
+            if element.annotations.contains(where: { $0.term == term && $0.qualifier == nil }) { continue }
+            element.annotations.append(ServiceModel.Annotation(term: term, value: .string(attribute.value)))
+        }
+        element.extensions = ServiceModel.Extensions(attributes: element.extensions.attributes.filter { keepsPlain && isPlain($0) })
+        return element
+    }
+
+    private static func namespace(_ uri: String) -> String {
+        if uri.isEmpty { return "csdl.attributes" }
+        let rest = uri.range(of: "://").map { uri[$0.upperBound...] } ?? uri[...]
+        let parts = rest.split { $0 == "/" || $0 == "." || $0 == ":" }.map { part -> String in
+            let name = String(part.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
+            return name.first?.isNumber == true ? "n" + name : name
+        }
+        return parts.isEmpty ? "csdl.attributes" : parts.joined(separator: ".")
+    }
+
+    // MARK: Elements
+
+    private func schema(_ schema: ServiceModel.Schema) -> ServiceModel.Schema {
+        var schema = plain(schema)
+        schema.entityTypes = schema.entityTypes.map(structuredType)
+        schema.complexTypes = schema.complexTypes.map(structuredType)
+        schema.enumTypes = schema.enumTypes.map { type in
+            var type = plain(type)
+            // A member is a number, which has no members.
+            type.members = type.members.map { plain($0, keepsPlain: false) }
+            return type
+        }
+        schema.typeDefinitions = schema.typeDefinitions.map { definition in
+            var definition = plain(definition)
+            definition.underlyingType = plain(definition.underlyingType)
+            return definition
+        }
+        schema.terms = schema.terms.map { term in
+            var term = plain(term)
+            term.type = type(term.type)
+            return term
+        }
+        schema.operations = schema.operations.map(operation)
+        schema.containers = schema.containers.map { container in
+            var container = plain(container)
+            container.entitySets = container.entitySets.map { plain($0) }
+            container.singletons = container.singletons.map { plain($0) }
+            container.operationImports = container.operationImports.map { plain($0) }
+            return container
+        }
+        for index in schema.targetedAnnotations.indices {
+            schema.targetedAnnotations[index].annotations = schema.targetedAnnotations[index].annotations.map(annotation)
+        }
+        return schema
+    }
+
+    private func structuredType(_ type: ServiceModel.StructuredType) -> ServiceModel.StructuredType {
+        var type = plain(type)
+        type.properties = type.properties.map { property in
+            var property = plain(property)
+            property.type = self.type(property.type)
+            return property
+        }
+        type.navigationProperties = type.navigationProperties.map { relation in
+            var relation = plain(relation)
+            relation.onDeleteAnnotations = relation.onDeleteAnnotations.map(annotation)
+            relation.referentialConstraints = relation.referentialConstraints.map { constraint in
+                var constraint = constraint
+                constraint.annotations = constraint.annotations.map(annotation)
+                return constraint
+            }
+            return relation
+        }
+        return type
+    }
+
+    private func operation(_ operation: ServiceModel.Operation) -> ServiceModel.Operation {
+        var operation = plain(operation)
+        operation.parameters = operation.parameters.map { parameter in
+            var parameter = plain(parameter)
+            parameter.type = type(parameter.type)
+            return parameter
+        }
+        operation.returnType = operation.returnType.map { returnType in
+            var returnType = plain(returnType)
+            returnType.type = type(returnType.type)
+            return returnType
+        }
+        return operation
+    }
+
+    private func reference(_ reference: ServiceModel.Reference) -> ServiceModel.Reference {
+        var reference = plain(reference)
+        reference.includes = reference.includes.map { include in
+            var include = include
+            include.annotations = include.annotations.map(annotation)
+            return include
+        }
+        return reference
+    }
+
+    private func type(_ type: ServiceModel.TypeReference) -> ServiceModel.TypeReference {
+        var type = type
+        if type.maxLength == .max { type.maxLength = nil }
+        return type
+    }
+
+    // MARK: Expressions
+
+    private func annotation(_ annotation: ServiceModel.Annotation) -> ServiceModel.Annotation {
+        var annotation = annotation
+        annotation.value = annotation.value.map(expression) ?? defaultValue(of: annotation.term)
+        annotation.annotations = annotation.annotations.map(self.annotation)
+        return annotation
+    }
+
+    private func defaultValue(of term: String) -> ServiceModel.Expression {
+        guard let term = model.term(term), let text = term.defaultValue else { return .bool(true) }
+        switch text {
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        case "null" where term.type.name != "Edm.String": return .null
+        default: return Self.numbers.contains(term.type.name) ? Self.number(text) : .string(text)
+        }
+    }
+
+    private static let numbers: Set = [
+        "Edm.Byte", "Edm.SByte", "Edm.Int16", "Edm.Int32", "Edm.Int64", "Edm.Decimal", "Edm.Double", "Edm.Single",
+    ]
+
+    private static func number(_ text: String) -> ServiceModel.Expression {
+        JSONModelWriter.isNumber(text) ? JSONExpressionReader.number(text) : .string(text)
+    }
+
+    private func expression(_ value: ServiceModel.Expression) -> ServiceModel.Expression {
+        switch value {
+        case .bool, .int, .string, .null, .path: value
+        case .decimal(let text), .float(let text): Self.number(text)
+        case .binary, .date, .dateTimeOffset, .duration, .enumMembers, .guid, .timeOfDay, .propertyPath, .navigationPropertyPath,
+            .annotationPath, .anyPropertyPath, .modelElementPath:
+            .string(value.text ?? "")
+        case .collection(let elements): .collection(elements.map(expression))
+        case .record(let record): .record(self.record(record))
+        case .apply(let function, let arguments): .apply(function: function, arguments: arguments.map(expression))
+        case .cast(let operand, let type): .cast(expression(operand), type: plain(type))
+        case .isOf(let operand, let type): .isOf(expression(operand), type: plain(type))
+        case .if(let test, let then, let otherwise):
+            .if(expression(test), then: expression(then), else: otherwise.map(expression))
+        case .labeledElement(let name, let operand): .labeledElement(name: name, expression(operand))
+        case .labeledElementReference: value
+        case .unary(let op, let operand): .unary(op, expression(operand))
+        case .binaryOperation(let op, let left, let right): .binaryOperation(op, expression(left), expression(right))
+        case .urlReference(let operand): .urlReference(expression(operand))
+        case .annotated(let inner, let annotations): annotated(expression(inner), annotations.map(annotation))
+        }
+    }
+
+    /// Adds annotations to an expression that is an object in JSON; others can't have any.
+    private func annotated(
+        _ value: ServiceModel.Expression, _ annotations: [ServiceModel.Annotation]
+    ) -> ServiceModel.Expression {
+        switch value {
+        case .bool, .int, .string, .decimal, .float, .collection: return value
+        case .annotated(let inner, let others): return .annotated(inner, others + annotations)
+        case .record(var record):
+            record.annotations += annotations
+            return .record(record)
+        default: return annotations.isEmpty ? value : .annotated(value, annotations)
+        }
+    }
+
+    private func record(_ record: ServiceModel.Expression.Record) -> ServiceModel.Expression.Record {
+        ServiceModel.Expression.Record(
+            type: record.type,
+            values: record.values.map { value in
+                .init(
+                    name: value.name, value: value.value.map(expression) ?? .bool(true), annotations: value.annotations.map(annotation))
+            }, annotations: record.annotations.map(annotation))
+    }
+
+    private func plain(_ type: ServiceModel.TypeReference) -> ServiceModel.TypeReference {
+        var type = self.type(type)
+        type.isNullable = true
+        return type
+    }
+}
+
+/// What can have annotations and extensions.
+private protocol Annotated {
+    var annotations: [ServiceModel.Annotation] { get set }
+    var extensions: ServiceModel.Extensions { get set }
+}
+
+extension ServiceModel.Schema: Annotated {}
+extension ServiceModel.StructuredType: Annotated {}
+extension ServiceModel.Property: Annotated {}
+extension ServiceModel.NavigationProperty: Annotated {}
+extension ServiceModel.EnumType: Annotated {}
+extension ServiceModel.EnumType.Member: Annotated {}
+extension ServiceModel.TypeDefinition: Annotated {}
+extension ServiceModel.Term: Annotated {}
+extension ServiceModel.Operation: Annotated {}
+extension ServiceModel.Parameter: Annotated {}
+extension ServiceModel.ReturnType: Annotated {}
+extension ServiceModel.EntityContainer: Annotated {}
+extension ServiceModel.EntitySet: Annotated {}
+extension ServiceModel.Singleton: Annotated {}
+extension ServiceModel.OperationImport: Annotated {}
+extension ServiceModel.Reference: Annotated {}

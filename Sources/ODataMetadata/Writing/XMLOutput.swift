@@ -1,0 +1,139 @@
+/// The text of an XML document that is being written, with the prefixes that it uses.
+struct XMLOutput {
+    private(set) var body = ""
+    private var depth = 0
+    private var isOpen = false
+    /// Prefixes by namespace, in the order of their first use.
+    private(set) var prefixes: [(namespace: String, prefix: String)] = []
+
+    private static let wellKnown = [
+        ServiceModel.Extensions.sap: "sap", ServiceModel.Extensions.dataServicesMetadata: "m",
+        ServiceModel.Extensions.edmAnnotation: "annotation",
+    ]
+
+    init(depth: Int) { self.depth = depth }
+
+    /// Another part of the document, which shares the prefixes.
+    func beginning(depth: Int) -> XMLOutput {
+        var part = XMLOutput(depth: depth)
+        part.prefixes = prefixes
+        return part
+    }
+
+    mutating func prefix(of namespace: String) -> String {
+        if namespace == XMLNamespace.xml { return "xml" }
+        if let known = prefixes.first(where: { $0.namespace == namespace }) { return known.prefix }
+        let prefix = Self.wellKnown[namespace] ?? "ns\(prefixes.count + 1)"
+        prefixes.append((namespace, prefix))
+        return prefix
+    }
+
+    /// Writes an element with attributes, of which those that are `nil` are left out, and with what `content` writes.
+    mutating func element(
+        _ name: String, _ attributes: [(String, String?)] = [], extensions: ServiceModel.Extensions = ServiceModel.Extensions(),
+        content: (inout XMLOutput) -> Void = { _ in }
+    ) {
+        close()
+        body += String(repeating: "  ", count: depth) + "<" + name
+        for case (let name, let value?) in attributes { attribute(name, value) }
+        for extra in extensions.attributes {
+            attribute(extra.namespace.isEmpty ? extra.name : prefix(of: extra.namespace) + ":" + extra.name, extra.value)
+        }
+        isOpen = true
+        depth += 1
+        content(&self)
+        for extra in extensions.elements { element(extra) }
+        depth -= 1
+        end(name)
+    }
+
+    /// Writes an element with a text.
+    mutating func element(_ name: String, text: String) {
+        close()
+        body += String(repeating: "  ", count: depth) + "<" + name + ">"
+        Self.escape(text, to: &body, isAttribute: false)
+        body += "</" + name + ">\n"
+    }
+
+    /// Writes an element with a text and what `content` writes behind it.
+    mutating func element(_ name: String, text: String, content: (inout XMLOutput) -> Void) {
+        close()
+        body += String(repeating: "  ", count: depth) + "<" + name + ">"
+        Self.escape(text, to: &body, isAttribute: false)
+        let (start, outer) = (body, depth)
+        // Blanks would be part of the text.
+        body = ""
+        depth = 0
+        content(&self)
+        body = start + body.split(separator: "\n").map { $0.drop { $0 == " " } }.joined()
+        depth = outer
+        body += "</" + name + ">\n"
+    }
+
+    /// Writes an element that the model doesn't understand.
+    mutating func element(_ extra: ServiceModel.Extensions.Element) {
+        var name = extra.name
+        var attributes: [(String, String?)] = []
+        if extra.namespace.isEmpty {
+            attributes.append(("xmlns", ""))
+        } else if extra.namespace != XMLNamespace.edm {
+            name = prefix(of: extra.namespace) + ":" + name
+        }
+        let extensions = ServiceModel.Extensions(attributes: extra.attributes, elements: extra.children)
+        if extra.text.isEmpty {
+            element(name, attributes, extensions: extensions)
+            return
+        }
+        close()
+        body += String(repeating: "  ", count: depth) + "<" + name
+        for case (let name, let value?) in attributes { attribute(name, value) }
+        for extra in extra.attributes {
+            attribute(extra.namespace.isEmpty ? extra.name : prefix(of: extra.namespace) + ":" + extra.name, extra.value)
+        }
+        body += ">"
+        Self.escape(extra.text, to: &body, isAttribute: false)
+        depth += 1
+        if !extra.children.isEmpty { body += "\n" }
+        for child in extra.children { element(child) }
+        depth -= 1
+        body += "</" + name + ">\n"
+    }
+
+    private mutating func attribute(_ name: String, _ value: String) {
+        body += " " + name + "=\""
+        Self.escape(value, to: &body, isAttribute: true)
+        body += "\""
+    }
+
+    private mutating func close() {
+        if isOpen { body += ">\n" }
+        isOpen = false
+    }
+
+    private mutating func end(_ name: String) {
+        if isOpen {
+            body += " />\n"
+            isOpen = false
+        } else {
+            body += String(repeating: "  ", count: depth) + "</" + name + ">\n"
+        }
+    }
+
+    static func escape(_ text: String, to output: inout String, isAttribute: Bool) {
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": output += "&amp;"
+            case "<": output += "&lt;"
+            case ">": output += "&gt;"
+            case "\"": output += isAttribute ? "&quot;" : "\""
+            case "\n": output += isAttribute ? "&#10;" : "\n"
+            case "\t": output += isAttribute ? "&#9;" : "\t"
+            case "\r": output += "&#13;"
+            default:
+                // XML 1.0 can't hold other control characters, not even as references.
+                let isAllowed = scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+                output.unicodeScalars.append(isAllowed ? scalar : "\u{FFFD}")
+            }
+        }
+    }
+}
