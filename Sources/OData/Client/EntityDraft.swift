@@ -33,7 +33,7 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     public init(of entity: Entity, etag: String? = nil) {
         original = entity
         value = entity
-        self.etag = etag
+        self.etag = etag ?? (entity as? any WritableItem).flatMap { EntityMetadata($0.record).etag }
     }
 
     /// Creates a draft of an entity with its metadata; its entity tag is kept.
@@ -86,6 +86,7 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         if let changed = try new.difference(from: old, isNested: format.version != .v2) {
             guard case .object(let object) = changed else { throw ODataWriteError.notAnEntity("\(Entity.self)") }
             changes = object
+            if let item = value as? any WritableItem, ItemSetting.checks(userInfo) { try item.check(object, in: .update) }
         }
         for property in undeclared.properties {
             let before = originalUndeclared[property.name]

@@ -19,7 +19,7 @@ extension ODataClient {
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
         var operation = try operation(.post, collection.resource, for: collection.options, answers: true)
-        operation.body = try body(of: entity, binding, collection.resource)
+        operation.body = try body(of: entity, binding, collection.resource, writing: .creation, declared: Entity.self)
         operation.preference = preference
         return try await write(operation, Entity.self)
     }
@@ -70,7 +70,7 @@ extension ODataClient {
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
         var operation = try operation(.put, request.resource, for: request.options, answers: true)
-        operation.body = try body(of: entity, binding, request.resource)
+        operation.body = try body(of: entity, binding, request.resource, declared: Entity.self)
         operation.isUpdate = true
         operation.condition = condition
         operation.preference = preference
@@ -87,7 +87,7 @@ extension ODataClient {
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
         var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
-        operation.body = try body(of: entity, binding, request.resource)
+        operation.body = try body(of: entity, binding, request.resource, declared: Entity.self)
         operation.condition = condition
         operation.preference = preference
         return try await write(operation, Entity.self)

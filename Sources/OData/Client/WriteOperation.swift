@@ -111,11 +111,19 @@ extension ODataClient {
     }
 
     /// Returns the payload of an entity that is written as a whole.
-    func body(of entity: any Encodable & Sendable, _ bindings: [EntityBinding], _ resource: ResourcePath) throws -> ODataValue {
+    ///
+    /// - Parameters:
+    ///   - writing: whether the entity is created or exists; `nil` if it may be either.
+    ///   - declared: the type of the collection's entities.
+    func body(
+        of entity: any Encodable & Sendable, _ bindings: [EntityBinding], _ resource: ResourcePath, writing: ItemWriting? = nil,
+        declared: Any.Type
+    ) throws -> ODataValue {
         try payload(resource) {
             let value = try encoder.payload(of: entity)
             guard case .object(let object) = value else { throw ODataWriteError.notAnEntity("\(Swift.type(of: entity))") }
-            return .object(try bound(object, bindings, isUpdate: false))
+            let checked = try checked(object, of: entity, in: writing, declared: declared)
+            return .object(try bound(checked, bindings, isUpdate: false))
         }
     }
 
@@ -166,6 +174,8 @@ public enum ODataWriteError: DescribedError, Sendable, Hashable {
     case notAnEntity(String)
     /// A relation is bound to an existing entity, and the written entity contains a related entity as well.
     case boundAndInline(String)
+    /// A property of an item can't be set in this change, by the service's metadata.
+    case notSettable(String, reason: String)
 
     /// A sentence for people.
     public var description: String {
@@ -177,6 +187,9 @@ public enum ODataWriteError: DescribedError, Sendable, Hashable {
             "\(type) doesn't encode to an object with properties."
         case .boundAndInline(let name):
             "The relation '\(name)' is bound to an existing entity and also contains a new one: remove one of them."
+        case .notSettable(let name, let reason):
+            "The property '\(name)' can't be set: \(reason). Leave it out, as writable(in:) does, or set the client's checksItems to false if "
+                + "the metadata are wrong."
         }
     }
 }

@@ -73,7 +73,7 @@ enum PayloadRoot {
 
     /// Returns whether the type's values are primitive, without properties.
     private static func isPrimitive(_ type: any Any.Type) -> Bool {
-        if type == DynamicEntity.self || type == ODataValue.self { return false }
+        if type == DynamicEntity.self || type == ODataValue.self || type is any DescribedEntity.Type { return false }
         if type is any PayloadReadable.Type || type is any PrimitivePayload.Type { return true }
         func isRawPrimitive<Raw: RawRepresentable>(_: Raw.Type) -> Bool { Raw.RawValue.self is any PayloadReadable.Type }
         return (type as? any RawRepresentable.Type).map { isRawPrimitive($0) } ?? false
@@ -82,6 +82,7 @@ enum PayloadRoot {
     /// Returns whether a type decodes a property by name, so that the member is a property.
     private static func decodes(_ name: String, of payload: PayloadDecoder, by type: any Any.Type) -> Bool {
         let type = (type as? any EntityEnvelope.Type)?.entityType ?? type
+        if let described = type as? any DescribedEntity.Type { return described.declares(name) }
         if let names = PropertyCatalog.of(type).decodedNames { return names.contains(name) }
         // A type that decodes any value accepts all properties.
         guard !(type is any PayloadReadable.Type), let decodable = type as? any Decodable.Type else { return true }

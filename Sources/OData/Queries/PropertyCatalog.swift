@@ -31,11 +31,17 @@ final class PropertyCatalog: @unchecked Sendable {
 
     /// Returns the segments of a key path by wire names.
     static func segments(of keyPath: AnyKeyPath, in type: Any.Type) -> [QueryPath.Segment] {
-        of(type).segments(of: keyPath)
+        if let described = type as? any DescribedEntity.Type { return described.segments(of: keyPath) }
+        return of(type).segments(of: keyPath)
     }
 
     private init(_ type: Any.Type) {
         self.type = type
+        if type is any DescribedEntity.Type {
+            (samples, passes, paths) = ([], [], [])
+            (decodedNames, reason) = (nil, "its model describes them, and all are requested")
+            return
+        }
         let indices = ProbePass.Indices()
         var samples: [Any] = []
         var passes: [ProbePass] = []
@@ -147,4 +153,13 @@ extension PropertyCatalog: Hashable {
 public protocol PropertyNaming {
     /// The wire names by key path; `/` separates the steps to a property of a complex property.
     static var propertyNames: [PartialKeyPath<Self>: String] { get }
+}
+
+/// An entity type or a complex type whose properties a model describes, so that no sample needs to be decoded. Requests of its values
+/// select nothing by themselves.
+protocol DescribedEntity {
+    /// Returns whether the model declares a property.
+    static func declares(_ name: String) -> Bool
+    /// Returns the segments of a key path by wire names.
+    static func segments(of keyPath: AnyKeyPath) -> [QueryPath.Segment]
 }

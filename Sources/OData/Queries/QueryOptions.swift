@@ -86,7 +86,7 @@ public struct QueryOptions: Sendable, Hashable {
     }
 
     package init(decoding type: Any.Type) {
-        selection = .decoded
+        selection = type is any DescribedEntity.Type ? .all : .decoded
         catalog = PropertyCatalog.of(type)
     }
 
@@ -141,6 +141,7 @@ extension QueryOptions {
     package func cast(to type: Any.Type) -> QueryOptions {
         var options = self
         options.catalog = PropertyCatalog.of(type)
+        if type is any DescribedEntity.Type, options.selection == .decoded { options.selection = .all }
         if !apply.isEmpty {
             options.apply.append(.invalid(.invalidOption("$apply", reason: "its result can't be cast to another type; cast before apply")))
         }

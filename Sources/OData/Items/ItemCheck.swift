@@ -1,0 +1,155 @@
+import Foundation
+import WebServiceClient
+
+/// Compares an object with the properties that its model declares, including nested items.
+///
+/// Recursion is bounded because values nest at most 512 levels deep.
+struct ItemCheck {
+    private let schema: ItemSchema
+
+    init(_ schema: ItemSchema) {
+        self.schema = schema
+    }
+
+    /// Returns the table of an object: that of the type that it names or, if the schema doesn't have that, of the declared one.
+    func table(of object: DynamicEntity, declaredAs declared: String) -> ItemTable? {
+        if schema.hasDerivedTypes(declared), let name = ItemControl.typeName(of: object), schema.type(name, isKindOf: declared) {
+            return schema.table(of: name)
+        }
+        return schema.table(of: declared)
+    }
+
+    /// Returns the first property that is of another kind than declared; `nil` if there is none.
+    ///
+    /// Null is accepted everywhere: services send it for what a query didn't select and a user may not read.
+    func fault(in object: DynamicEntity, declaredAs declared: String) -> ItemFault? {
+        guard let table = table(of: object, declaredAs: declared) else { return nil }
+        for position in 0..<object.count {
+            guard let declaration = table.properties[object.name(at: position)] else { continue }
+            if var fault = fault(in: object.value(at: position), declaration) {
+                fault.path.append(JSONKey(object.name(at: position)))
+                return fault
+            }
+        }
+        return nil
+    }
+
+    private func fault(in value: ODataValue, _ property: ItemProperty) -> ItemFault? {
+        switch value {
+        case .null: return nil
+        case .array(let elements) where property.isCollection:
+            for (index, element) in elements.list.enumerated() {
+                guard var fault = fault(inElement: element, property) else { continue }
+                fault.path.append(JSONKey(index: index))
+                return fault
+            }
+            return nil
+        case .object(let object) where property.isCollection || property.isRelation:
+            // Version 2 sends a link in place of a relation, and an envelope around a collection.
+            if PayloadDecoder.deferredLink(object) != nil { return nil }
+            guard property.isCollection else { return fault(inElement: value, property) }
+            guard case .array? = object["results"], let results = object["results"] else { return ItemFault(wanted: "an array", value) }
+            guard var fault = fault(in: results, property) else { return nil }
+            fault.path.append(JSONKey("results"))
+            return fault
+        default:
+            return property.isCollection ? ItemFault(wanted: "an array", value) : fault(inElement: value, property)
+        }
+    }
+
+    private func fault(inElement value: ODataValue, _ property: ItemProperty) -> ItemFault? {
+        if value.isNull { return property.hasNullElements ? nil : ItemFault(wanted: property.kind.wanted, value) }
+        guard property.kind.accepts(value) else { return ItemFault(wanted: property.kind.wanted, value) }
+        guard case .structured(let type) = property.kind, case .object(let object) = value else { return nil }
+        return fault(in: object, declaredAs: type)
+    }
+}
+
+/// A value of another kind than its property is declared as.
+struct ItemFault {
+    let wanted: String
+    let value: ODataValue
+    /// The place inside the item, innermost first.
+    var path: [JSONKey] = []
+
+    init(wanted: String, _ value: ODataValue) {
+        self.wanted = wanted
+        self.value = value
+    }
+
+    func error(inside outer: [any CodingKey]) -> DecodingError {
+        let found = value.string.map { "'\($0.prefix(60))'" } ?? value.kind
+        let context = DecodingError.Context(
+            codingPath: outer + path.reversed(),
+            debugDescription: "\(wanted) is declared here, not \(found). If the service breaks its own metadata, set the client's checksItems "
+                + "to false.")
+        return .typeMismatch(ODataValue.self, context)
+    }
+}
+
+/// Resolves the relative links of an item's control information, since an item doesn't keep the URL of its payload.
+struct ItemLinks {
+    /// Returns an object with absolute links, or `nil` if no link changes or the base isn't known yet.
+    static func resolved(_ object: DynamicEntity, _ payload: PayloadDecoder) -> DynamicEntity? {
+        guard hasLink(object) else { return nil }
+        let context = payload.settings.context
+        // The context may still follow after the entities of a page.
+        guard context.page != nil, context.text != nil || context.isBeforeVersion4 || !context.mayCome else { return nil }
+        return resolved(object, payload.linkBase)
+    }
+
+    private static func resolved(_ object: DynamicEntity, _ outer: LinkBase) -> DynamicEntity? {
+        var base = outer
+        if let context = PageShape.context(of: object), context != outer.root?.text { base.inner.append(context) }
+        var changed: DynamicEntity?
+        for position in 0..<object.count {
+            let name = object.name(at: position)
+            let value: ODataValue?
+            switch object.value(at: position) {
+            case .string(let text): value = isLink(name) ? link(text, base) : nil
+            case .object(let inner): value = resolved(inner, base).map { .object($0) }
+            case .array(let elements): value = resolved(elements.list, base)
+            default: value = nil
+            }
+            if let value {
+                if changed == nil { changed = object }
+                changed?[name] = value
+            }
+        }
+        return changed
+    }
+
+    private static func resolved(_ elements: [ODataValue], _ base: LinkBase) -> ODataValue? {
+        var changed: [ODataValue]?
+        for (index, element) in elements.enumerated() {
+            guard case .object(let object) = element, let found = resolved(object, base) else { continue }
+            if changed == nil { changed = elements }
+            changed?[index] = .object(found)
+        }
+        return changed.map { .array($0) }
+    }
+
+    private static func link(_ text: String, _ base: LinkBase) -> ODataValue? {
+        guard URLText.Components(text).scheme == nil else { return nil }
+        return base.url(of: text).map { .string($0.absoluteString) }
+    }
+
+    /// Returns whether a name is that of a link in control information: `Trips@odata.navigationLink`, `@mediaReadLink`.
+    private static func isLink(_ name: String) -> Bool {
+        // The last letter rules out nearly all names.
+        guard name.utf8.last == UInt8(ascii: "k"), let mark = name.utf8.lastIndex(of: UInt8(ascii: "@")) else { return false }
+        return name.hasSuffix("Link") && ControlInformation.name(name[mark...]) != nil
+    }
+
+    /// Returns whether an object has a link, also in nested objects.
+    private static func hasLink(_ object: DynamicEntity) -> Bool {
+        (0..<object.count).contains { position in
+            switch object.value(at: position) {
+            case .string: isLink(object.name(at: position))
+            case .object(let inner): hasLink(inner)
+            case .array(let elements): elements.list.contains { $0.object.map(hasLink) ?? false }
+            default: false
+            }
+        }
+    }
+}

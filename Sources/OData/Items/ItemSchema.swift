@@ -1,0 +1,225 @@
+import Foundation
+import WebServiceClient
+
+/// The types of a service's model, as generated code lists them in one text: properties with their types, enumerations, and which type
+/// derives from which.
+///
+///     static let schema = ItemSchema(
+///         """
+///         type microsoft.graph.directoryObject
+///          id Edm.String! key
+///         type microsoft.graph.user : microsoft.graph.directoryObject open
+///          ageGroup microsoft.graph.ageGroup
+///          createdDateTime Edm.DateTimeOffset computed
+///          otherMails [Edm.String]!
+///          manager > microsoft.graph.directoryObject
+///         derived microsoft.graph.educationUser : microsoft.graph.user
+///         enum microsoft.graph.ageGroup
+///          minor 1
+///         """)
+///
+/// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base, or `derived` for a
+/// type of which only the base is known. Its members follow, each indented by a blank: a property with its type, `[…]` for collections,
+/// `[…?]` if elements may be null, `!` if the value can't be null, `>` before the target of a navigation property, and the words `key`,
+/// `computed`, `immutable`, `notcreatable` and `readonly`; an enumeration's member with its number. Blanks in names are percent-encoded.
+///
+/// One text costs the compiler a small part of what a literal of all types costs. It is indexed when it is first used, and a type's
+/// properties are read when a value of the type is first decoded. Lines of another form are ignored.
+public final class ItemSchema: Sendable {
+    private struct Row: Sendable {
+        var kind: Substring
+        var base: String?
+        /// The lines of the members.
+        var members: Substring = ""
+    }
+
+    private let rows: [String: Row]
+    /// The names of the types from which others derive.
+    private let bases: Set<String>
+    private let tables = Locked<[String: ItemTable]>([:])
+    private let enumerations = Locked<[String: ItemMembers]>([:])
+
+    /// Creates a schema from its text.
+    public init(_ text: String) {
+        var rows: [String: Row] = [:]
+        var bases: Set<String> = []
+        var at = text.startIndex
+        func line() -> Substring {
+            let end = text.utf8[at...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
+            defer { at = end == text.endIndex ? end : text.utf8.index(after: end) }
+            return text[at..<end]
+        }
+        while at < text.endIndex {
+            let head = line()
+            let start = at
+            while at < text.endIndex, text.utf8[at] == UInt8(ascii: " ") { _ = line() }
+            let words = head.split(separator: " ")
+            guard words.count > 1 else { continue }
+            var row = Row(kind: words[0])
+            if words.count > 3, words[2] == ":" {
+                let base = Self.decoded(words[3])
+                row.base = base
+                bases.insert(base)
+            }
+            row.members = text[start..<at]
+            rows[Self.decoded(words[1])] = row
+        }
+        self.rows = rows
+        self.bases = bases
+    }
+
+    /// Returns a name without percent-encoding.
+    fileprivate static func decoded(_ name: Substring) -> String {
+        guard name.utf8.contains(UInt8(ascii: "%")) else { return String(name) }
+        return name.removingPercentEncoding ?? String(name)
+    }
+
+    /// Returns whether a type is another one or derives from it.
+    func type(_ name: String, isKindOf other: String) -> Bool {
+        var name = name
+        // The count bounds the loop if the types form a cycle.
+        for _ in 0...rows.count {
+            if name == other { return true }
+            guard let base = rows[name]?.base else { return false }
+            name = base
+        }
+        return false
+    }
+
+    func contains(_ name: String) -> Bool { rows[name] != nil }
+
+    func hasDerivedTypes(_ name: String) -> Bool { bases.contains(name) }
+
+    func isEnumeration(_ name: String) -> Bool { rows[name].map { $0.kind == "enum" || $0.kind == "flags" } ?? false }
+
+    /// Returns the properties of an entity type or a complex type, including those of its bases, or of its nearest base that has any;
+    /// `nil` if the schema doesn't have the type.
+    func table(of name: String) -> ItemTable? {
+        if let known = tables.withLock({ $0[name] }) { return known }
+        guard rows[name] != nil, !isEnumeration(name) else { return nil }
+        let made = ItemTable(lineage(of: name).map { rows[$0]?.members ?? "" }, in: self)
+        tables.withLock { $0[name] = made }
+        return made
+    }
+
+    /// Returns a type and its bases, the outermost base first.
+    private func lineage(of name: String) -> [String] {
+        var names = [name]
+        while let base = names.last.flatMap({ rows[$0]?.base }), names.count <= rows.count { names.append(base) }
+        return names.reversed()
+    }
+
+    /// Returns the members of an enumeration; none if the schema doesn't have it.
+    func members(of name: String) -> ItemMembers {
+        if let known = enumerations.withLock({ $0[name] }) { return known }
+        let made = ItemMembers(isEnumeration(name) ? rows[name]?.members ?? "" : "")
+        enumerations.withLock { $0[name] = made }
+        return made
+    }
+}
+
+/// The declared properties of a type, with those of its bases.
+final class ItemTable: Sendable {
+    let properties: [String: ItemProperty]
+    /// The names of the key's properties, in order.
+    let key: [String]
+
+    fileprivate init(_ rows: [Substring], in schema: ItemSchema) {
+        var properties: [String: ItemProperty] = [:]
+        var key: [String] = []
+        for line in rows.lazy.flatMap({ $0.split(separator: "\n") }) {
+            guard let (name, property) = ItemProperty.read(line, in: schema) else { continue }
+            properties[name] = property
+            if property.access.contains(.key), !key.contains(name) { key.append(name) }
+        }
+        self.properties = properties
+        self.key = key
+    }
+}
+
+/// A declared property: what its values are, and when they can be set.
+struct ItemProperty: Sendable {
+    /// When the service lets a client set a property.
+    struct Access: OptionSet, Sendable {
+        let rawValue: UInt8
+        /// Identifies the entity, and can't change.
+        static let key = Access(rawValue: 1)
+        /// `Core.Computed`: the service sets it.
+        static let computed = Access(rawValue: 2)
+        /// `Core.Immutable`: can be set only when the entity is created.
+        static let immutable = Access(rawValue: 4)
+        /// `Core.Permissions`: can only be read.
+        static let readOnly = Access(rawValue: 8)
+        /// Can be set only after the entity was created.
+        static let notCreatable = Access(rawValue: 16)
+
+        fileprivate init?(word: Substring) {
+            switch word {
+            case "key": self = .key
+            case "computed": self = .computed
+            case "immutable": self = .immutable
+            case "readonly": self = .readOnly
+            case "notcreatable": self = .notCreatable
+            default: return nil
+            }
+        }
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+    }
+
+    var kind: ItemKind
+    var isCollection = false
+    var hasNullElements = false
+    var isNullable = true
+    var isRelation = false
+    var access: Access = []
+
+    /// Reads a line such as ` manager > microsoft.graph.directoryObject`; returns `nil` for lines of another form.
+    fileprivate static func read(_ line: Substring, in schema: ItemSchema) -> (String, ItemProperty)? {
+        var words = line.split(separator: " ")[...]
+        guard words.count > 1, let name = words.popFirst() else { return nil }
+        let isRelation = words.first == ">"
+        if isRelation { words = words.dropFirst() }
+        guard var type = words.popFirst() else { return nil }
+        let isNullable = !type.hasSuffix("!")
+        if !isNullable { type = type.dropLast() }
+        let isCollection = type.hasPrefix("[") && type.hasSuffix("]")
+        if isCollection { type = type.dropFirst().dropLast() }
+        let hasNullElements = isCollection && type.hasSuffix("?")
+        if hasNullElements { type = type.dropLast() }
+        var property = ItemProperty(kind: ItemKind(ItemSchema.decoded(type), in: schema))
+        property.isCollection = isCollection
+        property.hasNullElements = hasNullElements
+        property.isNullable = isNullable
+        property.isRelation = isRelation
+        for word in words { if let access = Access(word: word) { property.access.insert(access) } }
+        return (ItemSchema.decoded(name), property)
+    }
+}
+
+/// The members of an enumeration, in the metadata's order.
+final class ItemMembers: Sendable {
+    let list: [(name: String, number: Int64?)]
+    private let numbers: [String: Int64]
+    private let names: [Int64: String]
+
+    fileprivate init(_ lines: Substring) {
+        list = lines.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            return words.first.map { (ItemSchema.decoded($0), words.count > 1 ? Int64(words[1]) : nil) }
+        }
+        var numbers: [String: Int64] = [:]
+        var names: [Int64: String] = [:]
+        for case (let name, let number?) in list {
+            numbers[name] = number
+            // Of two members with one number, the first is the usual name.
+            if names[number] == nil { names[number] = name }
+        }
+        self.numbers = numbers
+        self.names = names
+    }
+
+    func number(of name: String) -> Int64? { numbers[name] }
+    func name(of number: Int64) -> String? { names[number] }
+    func contains(_ name: String) -> Bool { numbers[name] != nil || list.contains { $0.name == name } }
+}

@@ -1,0 +1,154 @@
+/// A value of an enumeration with flags of a generated model (CSDL, section 10.1): any combination of its members, including bits and names
+/// that the model doesn't have.
+///
+///     draft.rights = .value([.read, .write])
+///     if user.rights.value?.contains(.read) ?? false { … }
+public struct OpenFlags<Tag: OpenMemberTag>: OptionSet, Sendable, Hashable {
+    /// The bits of all members whose numbers are known.
+    public let rawValue: Int64
+    /// The names that the service sent and the model doesn't have, sorted.
+    public let unknownNames: [String]
+
+    /// Creates a value from its bits.
+    public init(rawValue: Int64) {
+        self.init(rawValue: rawValue, unknownNames: [])
+    }
+
+    /// Creates a value from its bits, and names of members that the model doesn't have.
+    public init(rawValue: Int64, unknownNames: some Sequence<String>) {
+        self.rawValue = rawValue
+        self.unknownNames = Set(unknownNames).sorted()
+    }
+
+    /// Parses names and numbers, separated by commas: `read,write`, `read,8`. Blanks around the commas are ignored, and empty parts are
+    /// skipped.
+    public init(_ text: String) {
+        var bits: Int64 = 0
+        var unknown: [String] = []
+        let members = Tag.members
+        for part in text.split(separator: ",") {
+            let name = String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            if name.isEmpty { continue }
+            if let number = members.number(of: name) ?? Int64(name) { bits |= number } else { unknown.append(name) }
+        }
+        self.init(rawValue: bits, unknownNames: unknown)
+    }
+
+    /// The members' names separated by commas, as in payloads: those of the model that make up the bits, the number of the bits that are
+    /// left, and the names that the model doesn't have.
+    public var text: String {
+        let members = Tag.members
+        if unknownNames.isEmpty, let name = members.name(of: rawValue) { return name }
+        var rest = rawValue
+        var names: [String] = []
+        // Of members that share bits, the larger one says more.
+        let candidates = members.list.compactMap { member in member.number.map { (member.name, $0) } }.filter { $0.1 != 0 }
+        for (name, number) in candidates.sorted(by: { ($0.1.nonzeroBitCount, $1.1) > ($1.1.nonzeroBitCount, $0.1) })
+        where rest & number == number {
+            names.append(name)
+            rest &= ~number
+        }
+        if rest != 0 { names.append(String(rest)) }
+        names += unknownNames
+        return names.isEmpty ? "0" : names.joined(separator: ",")
+    }
+}
+
+// Unlike those of `OptionSet`, these keep the names that the model doesn't have.
+extension OpenFlags {
+    /// Creates a value without flags.
+    public init() { self.init(rawValue: 0) }
+
+    /// Adds the flags of another value.
+    public mutating func formUnion(_ other: OpenFlags) {
+        self = OpenFlags(rawValue: rawValue | other.rawValue, unknownNames: unknownNames + other.unknownNames)
+    }
+
+    /// Keeps the flags that another value has too.
+    public mutating func formIntersection(_ other: OpenFlags) {
+        self = OpenFlags(rawValue: rawValue & other.rawValue, unknownNames: unknownNames.filter { other.unknownNames.contains($0) })
+    }
+
+    /// Keeps the flags that exactly one of the values has.
+    public mutating func formSymmetricDifference(_ other: OpenFlags) {
+        let names = Set(unknownNames).symmetricDifference(other.unknownNames)
+        self = OpenFlags(rawValue: rawValue ^ other.rawValue, unknownNames: names)
+    }
+
+    /// Removes the flags of another value.
+    public mutating func subtract(_ other: OpenFlags) {
+        self = subtracting(other)
+    }
+
+    /// Returns the flags without those of another value.
+    public func subtracting(_ other: OpenFlags) -> OpenFlags {
+        OpenFlags(rawValue: rawValue & ~other.rawValue, unknownNames: unknownNames.filter { !other.unknownNames.contains($0) })
+    }
+
+    /// Returns whether another value has all flags of this one.
+    public func isSubset(of other: OpenFlags) -> Bool {
+        rawValue & ~other.rawValue == 0 && unknownNames.allSatisfy { other.unknownNames.contains($0) }
+    }
+
+    /// Adds a flag; returns whether it was missing.
+    @discardableResult
+    public mutating func insert(_ flags: OpenFlags) -> (inserted: Bool, memberAfterInsert: OpenFlags) {
+        if flags.isSubset(of: self) { return (false, intersection(flags)) }
+        formUnion(flags)
+        return (true, flags)
+    }
+
+    /// Removes a flag; returns what was removed.
+    @discardableResult
+    public mutating func remove(_ flags: OpenFlags) -> OpenFlags? {
+        let removed = intersection(flags)
+        self = subtracting(flags)
+        return removed.isEmpty ? nil : removed
+    }
+
+    /// A Boolean value that indicates whether no flag is set.
+    public var isEmpty: Bool { rawValue == 0 && unknownNames.isEmpty }
+}
+
+extension OpenFlags: CustomStringConvertible {
+    /// The names, separated by commas.
+    public var description: String { text }
+}
+
+extension OpenFlags: Codable {
+    /// Decodes the members' names, or their number.
+    public init(from decoder: any Decoder) throws {
+        self.init(try EdmText.memberName(from: decoder))
+    }
+
+    /// Encodes the names.
+    public func encode(to encoder: any Encoder) throws {
+        try EdmText.write(self, to: encoder)
+    }
+}
+
+extension OpenFlags: ItemValue {
+    /// Reads the members' names, or their number.
+    public init?(odata value: ODataValue) {
+        switch value {
+        case .string(let text): self.init(text)
+        case .integer(let bits): self.init(rawValue: bits)
+        default: return nil
+        }
+    }
+
+    /// The names.
+    public var odataValue: ODataValue { .string(text) }
+}
+
+extension OpenFlags: EdmConvertible {
+    /// The literal.
+    public var edmValue: EdmValue { .enumeration(type: Tag.typeName, member: text) }
+}
+
+extension OpenFlags: PropertySample {
+    /// Returns a value that differs for each number.
+    public static func propertySample(_ number: Int) -> OpenFlags? { OpenFlags(rawValue: 0, unknownNames: ["M\(number)"]) }
+}
+
+extension OpenFlags: PrimitivePayload {}
