@@ -13,7 +13,9 @@ extension ServiceModel {
     ///
     /// A name that begins with no alias of the document is returned as it is.
     public func qualifiedName(_ name: String) -> String {
-        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), let namespace = index.namespaces[String(name[..<dot])] else { return name }
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), let namespace = index.namespaces[String(name[..<dot])] else {
+            return name
+        }
         return namespace + name[dot...]
     }
 

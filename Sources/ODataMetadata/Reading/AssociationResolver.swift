@@ -44,7 +44,9 @@ extension Associations {
             let isThere = all[key.association] != nil
             state.tell(
                 .unknownAssociation,
-                isThere ? "the association '\(key.association)' has no role '\(key.to)'" : "the association '\(key.association)' isn't in the model",
+                isThere
+                    ? "the association '\(key.association)' has no role '\(key.to)'"
+                    : "the association '\(key.association)' isn't in the model",
                 assuming: "the property leads to Edm.Untyped", at: relation.place, path: relation.target)
             return
         }

@@ -59,7 +59,8 @@ extension JSONObject {
     func typeReference(_ state: ReadingState, type member: String = "$Type") -> ServiceModel.TypeReference {
         let name = string(member, state).map(state.name) ?? "Edm.String"
         var type = ServiceModel.TypeReference(
-            name, isCollection: bool("$Collection", state), isNullable: bool("$Nullable", state), isUnicode: bool("$Unicode", default: true, state))
+            name, isCollection: bool("$Collection", state), isNullable: bool("$Nullable", state),
+            isUnicode: bool("$Unicode", default: true, state))
         type.maxLength = take("$MaxLength").flatMap { state.maxLength($0.text ?? "", at: $0.place) }
         type.precision = take("$Precision").flatMap { state.precision($0.text ?? "", of: name, at: $0.place) }
         // In JSON, a decimal that doesn't say has a variable scale.

@@ -218,7 +218,8 @@ struct JSONSchemaReader {
     private func operation(_ object: JSONObject, _ name: String, in namespace: String) -> ServiceModel.Operation? {
         guard let kind = object.string("$Kind", state).flatMap({ ServiceModel.OperationKind(rawValue: $0) }) else {
             state.tell(
-                .unknownElement, "an overload of '\(name)' is neither an action nor a function", assuming: "it is ignored", at: object.place)
+                .unknownElement, "an overload of '\(name)' is neither an action nor a function", assuming: "it is ignored", at: object.place
+            )
             return nil
         }
         let parameters = (object.take("$Parameter")?.array ?? []).map { tree -> ServiceModel.Parameter in

@@ -26,6 +26,10 @@ struct JSONTree {
 
     /// Parses a document strictly by RFC 8259, in UTF-8.
     static func parse(_ data: Data, depthLimit: Int) throws -> JSONTree {
+        // Checked once: parts between ASCII characters of right UTF-8 are right, too.
+        guard String(data: data, encoding: .utf8) != nil else {
+            throw ServiceModelError(kind: .malformed, message: "The JSON document isn't UTF-8: load it again.")
+        }
         var parser = JSONTreeParser(bytes: Array(data), depthLimit: depthLimit)
         return try parser.document()
     }
@@ -191,28 +195,25 @@ private struct JSONTreeParser {
     private mutating func string() throws -> String {
         index += 1
         let start = index
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\"), bytes[index] >= 0x20 { index += 1 }
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\"), bytes[index] >= 0x20 {
+            index += 1
+        }
         if index < bytes.count, bytes[index] == UInt8(ascii: "\"") {
             index += 1
-            return try text(bytes[start..<index - 1])
+            return String(decoding: bytes[start..<index - 1], as: UTF8.self)
         }
         var buffer = Array(bytes[start..<index])
         while index < bytes.count {
             let byte = bytes[index]
             if byte == UInt8(ascii: "\"") {
                 index += 1
-                return try text(buffer[...])
+                return String(decoding: buffer, as: UTF8.self)
             }
             guard byte >= 0x20 else { throw error("a string has a control character") }
             index += 1
             if byte == UInt8(ascii: "\\") { try escape(&buffer) } else { buffer.append(byte) }
         }
         throw error("it ends within a string")
-    }
-
-    private func text(_ slice: ArraySlice<UInt8>) throws -> String {
-        guard let text = String(validating: slice, as: UTF8.self) else { throw error("a string isn't UTF-8") }
-        return text
     }
 
     private mutating func escape(_ buffer: inout [UInt8]) throws {

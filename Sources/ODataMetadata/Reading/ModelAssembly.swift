@@ -51,8 +51,10 @@ struct ModelAssembly {
         var read: [String: RawDocument] = [:]
         var found: Set<String> = Set(outcome.schemas.map(\.namespace))
         var waiting = outcome.references[...]
+        // Documents may refer to each other.
+        var followed: Set<ServiceModel.Reference> = []
         while let reference = waiting.popFirst() {
-            guard let data = documents[reference.uri] else { continue }
+            guard followed.insert(reference).inserted, let data = documents[reference.uri] else { continue }
             if read[reference.uri] == nil {
                 do {
                     let (part, partState) = try Self.raw(data, isJSON: nil, limits: limits)
@@ -108,6 +110,7 @@ struct ModelAssembly {
     /// Merges schemas of one namespace, brings overloads together, and removes what is there twice.
     private mutating func merge() {
         outcome.extensions.attributes.sort { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
+        outcome.references = Self.merged(outcome.references)
         var places: [String: Int] = [:]
         var schemas: [ServiceModel.Schema] = []
         for schema in outcome.schemas {
@@ -125,6 +128,25 @@ struct ModelAssembly {
         outcome.schemas = schemas
     }
 
+    /// Merges references to one document, which CSDL JSON can't write as two.
+    private static func merged(_ references: [ServiceModel.Reference]) -> [ServiceModel.Reference] {
+        var places: [String: Int] = [:]
+        var result: [ServiceModel.Reference] = []
+        for reference in references {
+            if let place = places[reference.uri] {
+                result[place].includes += reference.includes
+                result[place].includedAnnotations += reference.includedAnnotations
+                result[place].annotations += reference.annotations
+                result[place].extensions.attributes += reference.extensions.attributes
+                result[place].extensions.elements += reference.extensions.elements
+            } else {
+                places[reference.uri] = result.count
+                result.append(reference)
+            }
+        }
+        return result
+    }
+
     private func removeDuplicates(_ schema: inout ServiceModel.Schema) {
         // Types, terms and containers share their names; an operation may have several overloads, but no type's name.
         var names: Set<String> = []
@@ -132,7 +154,8 @@ struct ModelAssembly {
             children.removeAll { child in
                 if names.insert(name(child)).inserted { return false }
                 state.tell(
-                    .duplicate, "there are two children '\(name(child))' of the namespace", assuming: "the first counts: this \(kind) isn't read",
+                    .duplicate, "there are two children '\(name(child))' of the namespace",
+                    assuming: "the first counts: this \(kind) isn't read",
                     at: Self.place(of: child), path: child.target)
                 return true
             }
@@ -163,6 +186,13 @@ struct ModelAssembly {
             unique(&schema.containers[index].operationImports, in: path, name: \.name)
         }
         schema.operations = Self.grouped(schema.operations, by: \.name)
+        var shared: Set<String> = []
+        for operation in schema.operations where names.contains(operation.name) && shared.insert(operation.name).inserted {
+            state.tell(
+                .duplicate, "the operation has the name of another child of the namespace",
+                assuming: "both are kept, but CSDL JSON can't hold both", at: operation.place, path: operation.qualifiedName,
+                severity: .noted)
+        }
         var targets: Set<String> = []
         for operation in schema.operations where !targets.insert(operation.target).inserted {
             state.tell(

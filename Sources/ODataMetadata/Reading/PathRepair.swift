@@ -74,7 +74,8 @@ struct PathRepair {
             let name = String(segment)
             if segment.first == "@" || segment.first == "$" { return .value }
             if let property = model.property(name, of: type) {
-                current = model.structuredType(property.type.name) != nil || isExternal(property.type.name) ? .type(property.type.name) : .value
+                current =
+                    model.structuredType(property.type.name) != nil || isExternal(property.type.name) ? .type(property.type.name) : .value
             } else if let relation = model.navigationProperty(name, of: type) {
                 current = .type(relation.targetType)
             } else if let cast = model.structuredType(name) {

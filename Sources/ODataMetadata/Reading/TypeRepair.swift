@@ -9,7 +9,8 @@ struct TypeRepair {
         let plain = [
             "Binary", "Boolean", "Byte", "Date", "DateTimeOffset", "Decimal", "Double", "Duration", "Guid", "Int16", "Int32", "Int64",
             "SByte", "Single", "Stream", "String", "TimeOfDay", "DateTime", "Time", "Untyped", "PrimitiveType", "ComplexType", "EntityType",
-            "AnnotationPath", "PropertyPath", "NavigationPropertyPath", "AnyPropertyPath", "ModelElementPath", "GeographyPoint", "GeometryPoint",
+            "AnnotationPath", "PropertyPath", "NavigationPropertyPath", "AnyPropertyPath", "ModelElementPath", "GeographyPoint",
+            "GeometryPoint",
         ]
         let shapes = ["", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "Collection"]
         return Set(plain.map { "Edm." + $0 } + shapes.flatMap { ["Edm.Geography" + $0, "Edm.Geometry" + $0] })
@@ -48,7 +49,8 @@ struct TypeRepair {
                 let definition = schemas[index].typeDefinitions[type]
                 if !definition.underlyingType.isPrimitive {
                     tell(
-                        .unknownType, "the type definition is of '\(definition.underlyingType.name)', which isn't primitive", "it is Edm.Untyped",
+                        .unknownType, "the type definition is of '\(definition.underlyingType.name)', which isn't primitive",
+                        "it is Edm.Untyped",
                         definition.place, definition.target)
                     schemas[index].typeDefinitions[type].underlyingType.name = "Edm.Untyped"
                 } else {

@@ -105,7 +105,8 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
                 severity: .noted)
             begin(node)
         case .root:
-            fail(parser, .noSchema, "The root of the document is '\(elementName.prefix(60))' and not edmx:Edmx: it isn't metadata of OData.")
+            fail(
+                parser, .noSchema, "The root of the document is '\(elementName.prefix(60))' and not edmx:Edmx: it isn't metadata of OData.")
         case .document where elementName == "DataServices" && (XMLNamespace.isEDMX(uri) || uri.isEmpty):
             level = .services
             for attribute in node.attributes where attribute.namespace == ServiceModel.Extensions.dataServicesMetadata {

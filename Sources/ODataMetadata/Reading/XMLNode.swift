@@ -33,7 +33,8 @@ final class XMLNode {
     /// The common elements without text, in which blanks are no part of the model.
     private static let elementsWithoutText: Set = [
         "EntityType", "ComplexType", "EnumType", "EntityContainer", "Action", "Function", "Property", "NavigationProperty", "Member",
-        "Annotations", "Annotation", "Record", "Collection", "PropertyValue", "EntitySet", "Singleton", "FunctionImport", "Parameter", "Key",
+        "Annotations", "Annotation", "Record", "Collection", "PropertyValue", "EntitySet", "Singleton", "FunctionImport", "Parameter",
+        "Key",
         "Association", "AssociationSet",
     ]
 

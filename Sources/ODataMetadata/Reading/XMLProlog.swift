@@ -2,12 +2,15 @@ import Foundation
 
 /// The begin of an XML document, before its root element.
 enum XMLProlog {
-    static let refusal = "The metadata document has a document type declaration, which CSDL doesn't use: it isn't read, since entities can "
+    static let refusal =
+        "The metadata document has a document type declaration, which CSDL doesn't use: it isn't read, since entities can "
         + "grow without bounds."
 
-    /// Returns the document in an encoding of one byte per ASCII character, and refuses a document type declaration.
+    /// Returns the document in UTF-8 without an XML declaration, and refuses a document type declaration.
+    ///
+    /// On Linux, `XMLParser` traps on values that aren't UTF-8, which libxml2 lets through: it must not get any.
     static func checked(_ data: Data) throws -> Data {
-        let data = unicode(data)
+        let data = try unicode(data)
         var index = data.startIndex
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { index += 3 }
         while index < data.endIndex {
@@ -32,12 +35,42 @@ enum XMLProlog {
         data.range(of: Data(mark.utf8))?.upperBound
     }
 
-    /// Converts UTF-16 with a byte order mark to UTF-8, without the XML declaration, which would contradict it.
-    private static func unicode(_ data: Data) -> Data {
-        guard data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE]),
-            let text = String(data: data, encoding: .utf16)
-        else { return data }
-        let body = text.hasPrefix("<?xml") ? text.range(of: "?>").map { text[$0.upperBound...] } ?? text[...] : text[...]
-        return Data(body.utf8)
+    private static func unicode(_ data: Data) throws -> Data {
+        if data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE]) {
+            return try body(of: String(data: data, encoding: .utf16), "UTF-16")
+        }
+        // Another encoding is told by the declaration, in ASCII.
+        let head = String(decoding: data.prefix(200), as: UTF8.self)
+        var name = "utf-8"
+        if let start = head.range(of: "<?xml "), let end = head.range(of: "?>"), start.upperBound <= end.lowerBound,
+            let encoding = head[start.upperBound..<end.lowerBound].range(of: "encoding")
+        {
+            let rest = head[encoding.upperBound..<end.lowerBound].drop { $0 == " " || $0 == "=" || $0 == "\"" || $0 == "'" }
+            name = rest.prefix { $0 != "\"" && $0 != "'" && $0 != " " }.lowercased()
+        }
+        switch name {
+        case "utf-8", "utf8":
+            guard String(data: data, encoding: .utf8) != nil else { return try body(of: nil, "UTF-8") }
+            return data
+        case "us-ascii", "ascii": return try body(of: String(data: data, encoding: .ascii), "US-ASCII")
+        case "iso-8859-1", "latin1": return try body(of: String(data: data, encoding: .isoLatin1), "ISO-8859-1")
+        case "windows-1252": return try body(of: String(data: data, encoding: .windowsCP1252), "windows-1252")
+        default:
+            throw ServiceModelError(
+                kind: .malformed,
+                message: "The metadata document is in the encoding '\(name.prefix(40))', which isn't read: convert it to UTF-8.", line: 1,
+                column: 1)
+        }
+    }
+
+    /// A text in UTF-8, without the XML declaration, which would contradict it. Its line breaks stay, so that positions are right.
+    private static func body(of text: String?, _ encoding: String) throws -> Data {
+        guard let text else {
+            throw ServiceModelError(
+                kind: .malformed, message: "The metadata document says that it is in \(encoding), but isn't: load it again.", line: 1,
+                column: 1)
+        }
+        guard text.hasPrefix("<?xml"), let end = text.range(of: "?>") else { return Data(text.utf8) }
+        return Data((text[..<end.lowerBound].filter { $0.isNewline } + text[end.upperBound...]).utf8)
     }
 }

@@ -25,8 +25,10 @@ private struct JSONForm {
     private static let controls: Set = [
         "Type", "Kind", "Collection", "Nullable", "MaxLength", "Precision", "Scale", "SRID", "Unicode", "DefaultValue", "Key", "Abstract",
         "BaseType", "OpenType", "HasStream", "Partner", "ContainsTarget", "ReferentialConstraint", "OnDelete", "UnderlyingType", "IsFlags",
-        "BaseTerm", "AppliesTo", "IsBound", "IsComposable", "EntitySetPath", "Parameter", "ReturnType", "Name", "Extends", "Action", "Function",
-        "EntitySet", "IncludeInServiceDocument", "NavigationPropertyBinding", "Include", "IncludeAnnotations", "Alias", "Annotations", "Version",
+        "BaseTerm", "AppliesTo", "IsBound", "IsComposable", "EntitySetPath", "Parameter", "ReturnType", "Name", "Extends", "Action",
+        "Function",
+        "EntitySet", "IncludeInServiceDocument", "NavigationPropertyBinding", "Include", "IncludeAnnotations", "Alias", "Annotations",
+        "Version",
         "Reference", "EntityContainer",
     ]
 
@@ -81,7 +83,11 @@ private struct JSONForm {
             term.type = type(term.type)
             return term
         }
-        schema.operations = schema.operations.map(operation)
+        // A name stands for one member of an object: a type, or the overloads of an operation.
+        let names = Set(
+            (schema.entityTypes + schema.complexTypes).map(\.name) + schema.enumTypes.map(\.name) + schema.typeDefinitions.map(\.name)
+                + schema.terms.map(\.name) + schema.containers.map(\.name))
+        schema.operations = schema.operations.filter { !names.contains($0.name) }.map(operation)
         schema.containers = schema.containers.map { container in
             var container = plain(container)
             container.entitySets = container.entitySets.map { plain($0) }

@@ -294,7 +294,8 @@ struct JSONModelWriter {
             .object([("$Function", .string(function)), ("$Apply", .array(arguments.map(expression)))])
         case .cast(let operand, let type): .object([("$Cast", expression(operand))] + facets(type, isTyped: true))
         case .isOf(let operand, let type): .object([("$IsOf", expression(operand))] + facets(type, isTyped: true))
-        case .if(let test, let then, let otherwise): .object([("$If", .array(([test, then] + (otherwise.map { [$0] } ?? [])).map(expression)))])
+        case .if(let test, let then, let otherwise):
+            .object([("$If", .array(([test, then] + (otherwise.map { [$0] } ?? [])).map(expression)))])
         case .labeledElement(let name, let operand): .object([("$LabeledElement", expression(operand)), ("$Name", .string(name))])
         case .labeledElementReference(let name): .object([("$LabeledElementReference", .string(name))])
         case .unary(let op, let operand): .object([("$" + op.rawValue, expression(operand))])

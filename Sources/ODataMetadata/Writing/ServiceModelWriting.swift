@@ -16,8 +16,8 @@ extension ServiceModel {
     ///
     /// CSDL JSON has fewer kinds of constants: dates, paths, members of enumerations and the like become strings. It has no `MaxLength` of
     /// `max`, and no place for elements of other namespaces and for attributes of the document's root; attributes of other namespaces become
-    /// annotations, and annotations without a value get the default value of their term, or else `true`. Reading the document gives the
-    /// model with these changes.
+    /// annotations, operations with the name of a type are left out, and annotations without a value get the
+    /// default value of their term, or else `true`. Reading the document gives the model with these changes.
     public func json() -> Data {
         Data(JSONModelWriter(model: jsonForm).document().utf8)
     }

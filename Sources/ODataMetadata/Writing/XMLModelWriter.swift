@@ -17,7 +17,8 @@ struct XMLModelWriter {
         let references = head.body
         var tail = head.beginning(depth: 1)
         for element in model.extensions.elements { tail.element(element) }
-        var root = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<edmx:Edmx xmlns:edmx=\"\(XMLNamespace.edmx)\" xmlns=\"\(XMLNamespace.edm)\""
+        var root =
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<edmx:Edmx xmlns:edmx=\"\(XMLNamespace.edmx)\" xmlns=\"\(XMLNamespace.edm)\""
         var attributes = ""
         for attribute in model.extensions.attributes {
             attributes += " " + (attribute.namespace.isEmpty ? "" : tail.prefix(of: attribute.namespace) + ":") + attribute.name + "=\""

@@ -1,0 +1,187 @@
+import Foundation
+import ODataMetadata
+import Testing
+
+/// What breaks the rules of CSDL but is common: each defect is told with its line, and the rest of the document is read.
+@Suite struct DefectsTests {
+    private func faults(_ children: String, version: String = "4.0") throws -> (ServiceModel, [String]) {
+        let model = try ServiceModel(xml: document(children, version: version))
+        return (model, model.diagnostics.map { "\($0.kind) \($0.line)" })
+    }
+
+    @Test func unknownTypes() throws {
+        let (model, faults) = try faults(
+            """
+            <ComplexType Name="C">
+            <Property Name="a" Type="X.Y"/>
+            <Property Name="b"/>
+            <Property Name="c" Type="String"/>
+            <NavigationProperty Name="d" Type="Edm.String"/>
+            </ComplexType>
+            """)
+        #expect(faults == ["unknownType 5", "missing 6", "unknownType 7", "unknownType 8"])
+        #expect(model.complexType("S.C")?.properties.map(\.type.name) == ["Edm.Untyped", "Edm.Untyped", "Edm.String"])
+        #expect(model.navigationProperty("d", of: "S.C")?.targetType == "Edm.Untyped")
+    }
+
+    @Test func basesAndCycles() throws {
+        let (model, faults) = try faults(
+            """
+            <ComplexType Name="A" BaseType="S.B"><Property Name="a" Type="Edm.String"/></ComplexType>
+            <ComplexType Name="B" BaseType="S.C"><Property Name="b" Type="Edm.String"/></ComplexType>
+            <ComplexType Name="C" BaseType="S.A"/>
+            <ComplexType Name="D" BaseType="S.D"/>
+            <ComplexType Name="E" BaseType="S.Missing"/>
+            <EntityType Name="F" BaseType="S.A" Abstract="true"/>
+            """)
+        #expect(faults == ["inheritanceCycle 6", "inheritanceCycle 7", "unknownBase 8", "unknownBase 9"])
+        let type = try #require(model.complexType("S.A"))
+        #expect(model.properties(of: type).map(\.name) == ["b", "a"])
+        #expect(model.derivedTypes(of: "S.C").map(\.name) == ["B", "A"])
+    }
+
+    @Test func duplicates() throws {
+        let (model, faults) = try faults(
+            """
+            <EntityType Name="A"><Key><PropertyRef Name="x"/></Key>
+            <Property Name="x" Type="Edm.Int32" Nullable="false"/>
+            <Property Name="x" Type="Edm.String"/>
+            <Key><PropertyRef Name="y"/></Key>
+            </EntityType>
+            <ComplexType Name="A"/>
+            <EnumType Name="E"><Member Name="m"/>
+            <Member Name="m"/>
+            </EnumType>
+            """)
+        #expect(faults == ["duplicate 6", "duplicate 7", "duplicate 9", "duplicate 11"])
+        #expect(model.property("x", of: "S.A")?.type.name == "Edm.Int32")
+        #expect(model.structuredType("S.A")?.kind == .entity)
+    }
+
+    @Test func schemasOfOneNamespace() throws {
+        let model = try ServiceModel(
+            xml: Data(
+                """
+                <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+                <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><ComplexType Name="A"/></Schema>
+                <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><ComplexType Name="B"/></Schema>
+                </edmx:DataServices></edmx:Edmx>
+                """.utf8))
+        #expect(model.schemas.count == 1)
+        #expect(model.schemas.first?.complexTypes.map(\.name) == ["A", "B"])
+        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["duplicateSchema 3"])
+    }
+
+    @Test func pathsThatLeadNowhere() throws {
+        let (model, faults) = try faults(
+            """
+            <EntityType Name="A"><Key><PropertyRef Name="id"/><PropertyRef Name="gone"/></Key>
+            <Property Name="id" Type="Edm.Int32"/>
+            <NavigationProperty Name="b" Type="S.A" Partner="missing"/>
+            </EntityType>
+            <EntityContainer Name="K" Extends="S.Missing">
+            <EntitySet Name="As" EntityType="S.A"><NavigationPropertyBinding Path="b" Target="K"/>
+            <NavigationPropertyBinding Path="c" Target="As"/>
+            <NavigationPropertyBinding Path="b" Target="S.K/As"/></EntitySet>
+            <EntitySet Name="Bs" EntityType="S.B"/>
+            <FunctionImport Name="f" Function="S.f" EntitySet="None"/>
+            </EntityContainer>
+            <Annotations Target="S.A/zzz"><Annotation Term="T.x"/></Annotations>
+            <Annotations Target="S.f(S.A,)"><Annotation Term="T.x"/></Annotations>
+            """)
+        #expect(
+            faults == [
+                "unknownKeyProperty 4", "unknownPartner 6", "unknownResource 8", "unknownBinding 9", "unknownBinding 10", "unknownType 12",
+                "unknownResource 13", "unknownResource 13", "unknownTarget 15", "unknownTarget 16",
+            ])
+        #expect(model.bindingTarget(of: "b", in: "As") == "As")
+        #expect(model.entitySet("Bs")?.entityType == "Edm.Untyped")
+    }
+
+    @Test func namesFacetsAndUnknownParts() throws {
+        let (model, faults) = try faults(
+            """
+            <ComplexType Name="Call Number" Colour="red" p:x="1" xmlns:p="urn:p">
+            <Property Name="a" Type="Edm.String" MaxLength="-1" Precision="x" Nullable="maybe"/>
+            <Shape><Corner n="1"/>text</Shape>
+            <Property Type="Edm.String"/>
+            </ComplexType>
+            <EnumType Name="E" UnderlyingType="Edm.String"/>
+            <EnumType Name="F"><Member Name="m" Value="9223372036854775808"/></EnumType>
+            <Property Name="lost" Type="Edm.String"/>
+            """)
+        #expect(
+            faults == [
+                "invalidName 4", "unknownElement 4", "invalidValue 5", "invalidValue 5", "invalidValue 5", "unknownElement 6", "missing 7",
+                "emptyEnumeration 9", "invalidValue 9", "invalidValue 10", "misplacedElement 11",
+            ])
+        let type = try #require(model.complexType("S.Call Number"))
+        #expect(type.extensions["Colour"] == "red" && type.extensions["x", in: "urn:p"] == "1")
+        #expect(type.extensions.elements.map(\.name) == ["Shape", "Property"])
+        #expect(type.properties.first?.type == ServiceModel.TypeReference("Edm.String"))
+        #expect(model.enumType("S.F")?.members.first?.value == 0)
+    }
+
+    @Test func namespacesThatNobodyPublished() throws {
+        let text = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
+            <edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+            <Schema Namespace="NAV" xmlns="http://schemas.microsoft.com/ado/2008/01/edm">
+            <EntityType Name="_A.b" m:HasStream="true"><Key><PropertyRef Name="_id"/></Key><Property Name="_id" zz:q="1"/></EntityType>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let model = try ServiceModel(data: Data(text.utf8))
+        #expect(model.version == .v2)
+        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["invalidName 4", "undeclaredPrefix 4", "missing 4"])
+        let type = try #require(model.entityType("NAV._A.b"))
+        #expect(type.hasStream && type.properties.first?.type.name == "Edm.String")
+        #expect(type.properties.first?.extensions["q", in: "zz"] == "1")
+    }
+
+    @Test func refusedDocuments() {
+        func kind(_ text: String, _ limits: ServiceModel.Limits = .standard) -> String {
+            do {
+                _ = try ServiceModel(data: Data(text.utf8), limits: limits)
+                return "read"
+            } catch let error as ServiceModelError {
+                return "\(error.kind) \(error.line)"
+            } catch {
+                return "\(error)"
+            }
+        }
+        let start = "<edmx:Edmx Version=\"4.0\" xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\">\n"
+        #expect(kind("") == "malformed 0" || kind("").hasPrefix("malformed"))
+        #expect(kind("hello").hasPrefix("malformed"))
+        #expect(kind("<html>\n<p/></html>") == "noSchema 1")
+        #expect(kind(start + "</edmx:Edmx>") == "noSchema 1")
+        #expect(kind(start + "<edmx:DataServices>\n").hasPrefix("malformed"))
+        #expect(kind(start + "<a></b></edmx:Edmx>") == "malformed 2")
+        #expect(kind("<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY b \"c\">]>\n<a>&b;</a>") == "documentType 2")
+        #expect(kind("{\"$Version\": \"4.01\"}") == "noSchema 1")
+        #expect(kind("[1]") == "noSchema 1")
+        #expect(kind("{\n\"a\": {\"b\": }}") == "malformed 2")
+        #expect(kind("{\"S\": {}} x") == "malformed 1")
+        #expect(kind("{\"S\": " + String(repeating: "[", count: 300)) == "tooDeep 1")
+        #expect(kind(start + String(repeating: "<a>", count: 300)) == "tooDeep 2")
+        #expect(kind("{\"S\": {}}", ServiceModel.Limits(size: 5)) == "tooLarge 0")
+    }
+
+    @Test func defectsInJSON() throws {
+        let text = """
+            {"$Version": "9",
+             "S": {"A": {"$Kind": "EntityType", "$Key": ["id"], "$Key": ["x"],
+                         "id": {"$Type": "Edm.Int32", "$MaxLength": "long"},
+                         "b": {"$Type": "X.Y"}, "@T.a@T.b": 1},
+                   "Z": {"$Kind": "Widget"},
+                   "E": {"$Kind": "EnumType"},
+                   "F": 3}}
+            """
+        let model = try ServiceModel(json: Data(text.utf8))
+        #expect(
+            model.diagnostics.map { "\($0.kind) \($0.line)" } == [
+                "unknownVersion 1", "duplicate 2", "invalidValue 3", "unknownType 4", "missing 4", "unknownElement 5", "emptyEnumeration 6",
+                "unknownElement 7", "invalidValue 7",
+            ])
+        #expect(model.entityType("S.A")?.key.map(\.path) == ["id"])
+    }
+}

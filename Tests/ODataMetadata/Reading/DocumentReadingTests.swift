@@ -1,0 +1,118 @@
+import Foundation
+import ODataMetadata
+import TestSupport
+import Testing
+
+@Suite struct DocumentReadingTests {
+    @Test(.enabled(if: MetadataDocuments.folder != nil, "SHARED_DIRECTORY has no metadata documents"))
+    func everyDocumentIsRead() throws {
+        #expect(MetadataDocuments.names.count >= 28)
+        for name in MetadataDocuments.names {
+            let model = try MetadataDocuments.model(name)
+            #expect(!model.schemas.isEmpty, "\(name)")
+            #expect(model.diagnostics.allSatisfy { $0.line > 0 && $0.column > 0 }, "\(name)")
+        }
+    }
+
+    @Test(.enabled(if: MetadataDocuments.folder != nil, "SHARED_DIRECTORY has no metadata documents"))
+    func countsOfALargeDocument() throws {
+        let model = try MetadataDocuments.model("graph-v1.0.xml")
+        #expect(model.version == .v4)
+        #expect(model.schemas.reduce(0) { $0 + $1.entityTypes.count } == 1_182)
+        #expect(model.schemas.reduce(0) { $0 + $1.complexTypes.count } == 1_780)
+        #expect(model.schemas.reduce(0) { $0 + $1.enumTypes.count } == 861)
+        #expect(model.schemas.reduce(0) { $0 + $1.operations.count } == 1_181)
+        #expect(model.entitySets.count == 40)
+        #expect(model.singletons.count == 30)
+        let types = model.schemas.flatMap { $0.entityTypes + $0.complexTypes }
+        #expect(types.reduce(0) { $0 + $1.properties.count } == 10_528)
+        #expect(types.reduce(0) { $0 + model.properties(of: $1).count } == 15_678)
+        #expect(types.reduce(0) { $0 + $1.navigationProperties.count } == 1_432)
+        let user = try #require(model.entityType("graph.user"))
+        #expect(user.baseType == "microsoft.graph.directoryObject")
+        #expect(model.key(of: user) == [ServiceModel.KeyReference(path: "id")])
+        #expect(
+            Set(model.diagnostics.map(\.kind)) == [
+                .emptyEnumeration, .missingKey, .invalidName, .unknownTarget, .nameOfNamespace, .duplicate,
+            ])
+    }
+
+    @Test(.enabled(if: MetadataDocuments.folder != nil, "SHARED_DIRECTORY has no metadata documents"))
+    func pairsGiveEqualModels() throws {
+        #expect(MetadataDocuments.pairs.count == 15)
+        for name in MetadataDocuments.pairs {
+            let xml = try ModelText.lines(of: MetadataDocuments.model(name + ".xml")).compactMap(Self.comparable)
+            let json = try ModelText.lines(of: MetadataDocuments.model(name + ".json")).compactMap(Self.comparable)
+            #expect(xml == json, "\(name)")
+        }
+    }
+
+    /// A line without what the two documents of a pair say differently, by their format or by their content.
+    private static func comparable(_ line: String) -> String? {
+        // Each document links to itself and to the other one.
+        if line.contains("@Org.OData.Core.V1.Links =") { return nil }
+        // JSON says that a collection has no null, where XML says nothing.
+        let parts = line.split(separator: " ").map { $0.hasPrefix("Collection(") && $0.hasSuffix("?") ? $0.dropLast() : $0 }
+        // XML turns line breaks in attributes into blanks.
+        let text = parts.joined(separator: " ").split { $0.isWhitespace }.joined(separator: " ")
+        // The attributes of V2 are annotations in JSON, if they aren't left out.
+        if text.hasPrefix("annotation"), ["schemas.microsoft.com.ado.", "foo.com.annotations"].contains(where: { text.contains("@" + $0) })
+        {
+            return nil
+        }
+        return text
+    }
+
+    @Test func referencedDocuments() throws {
+        let main = Data(
+            """
+            <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">
+            <edmx:Reference Uri="b"><edmx:Include Namespace="B" Alias="b"/></edmx:Reference>
+            <edmx:Reference Uri="c"><edmx:IncludeAnnotations TermNamespace="T" Qualifier="q"/></edmx:Reference>
+            <edmx:Reference Uri="broken"><edmx:Include Namespace="D"/></edmx:Reference>
+            <edmx:DataServices><Schema Namespace="A" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+            <EntityType Name="E" BaseType="b.Base"><Property Name="p" Type="b.Missing"/><Property Name="q" Type="D.Unknown"/></EntityType>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """.utf8)
+        let other = """
+            {"$Version": "4.01", "$Reference": {"main": {"$Include": [{"$Namespace": "A"}]}},
+             "B": {"Base": {"$Kind": "EntityType", "$Key": ["id"], "id": {}}}}
+            """
+        let annotations = """
+            {"$Version": "4.01", "C": {"$Annotations": {"A.E": {"@T.x#q": 1, "@T.x": 2, "@U.y#q": 3}}}}
+            """
+        let documents = ["b": Data(other.utf8), "c": Data(annotations.utf8), "main": main, "broken": Data("<a".utf8)]
+        let model = try ServiceModel(data: main, references: documents)
+        let type = try #require(model.entityType("A.E"))
+        #expect(model.properties(of: type).map(\.name) == ["id", "p", "q"])
+        #expect(model.key(of: type).map(\.path) == ["id"])
+        #expect(type.properties.map(\.type.name) == ["Edm.Untyped", "D.Unknown"])
+        #expect(model.annotations(of: type).map(\.value) == [.int(1)])
+        #expect(model.diagnostics.map(\.kind) == [.unreadReference, .unknownType])
+        // Without the documents, nothing is known of their types, which isn't a fault.
+        #expect(try ServiceModel(data: main).diagnostics.isEmpty)
+    }
+
+    @Test func aliasesThatAreDeclaredLate() throws {
+        let model = try ServiceModel(
+            xml: Data(
+                """
+                <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+                <Schema Namespace="A" xmlns="http://docs.oasis-open.org/odata/ns/edm"><ComplexType Name="T" BaseType="b.Base"/></Schema>
+                <Schema Namespace="B.C" Alias="b" xmlns="http://docs.oasis-open.org/odata/ns/edm"><ComplexType Name="Base"/></Schema>
+                </edmx:DataServices></edmx:Edmx>
+                """.utf8))
+        #expect(model.complexType("A.T")?.baseType == "B.C.Base")
+        #expect(model.isType("A.T", derivedFrom: "b.Base"))
+        #expect(model.diagnostics.isEmpty)
+    }
+
+    @Test func otherEncodings() throws {
+        let text = String(decoding: document("<ComplexType Name=\"Größe\"/>"), as: UTF8.self)
+        var wide = Data([0xFF, 0xFE])
+        wide += try #require(("<?xml version=\"1.0\" encoding=\"utf-16\"?>" + text).data(using: .utf16LittleEndian))
+        for data in [wide, Data([0xEF, 0xBB, 0xBF]) + Data(text.utf8)] {
+            #expect(try ServiceModel(data: data).complexType("S.Größe") != nil)
+        }
+    }
+}

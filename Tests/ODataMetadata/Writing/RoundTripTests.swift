@@ -1,0 +1,58 @@
+import Foundation
+import ODataMetadata
+import TestSupport
+import Testing
+
+/// Models that are written and read again.
+@Suite struct RoundTripTests {
+    @Test(.enabled(if: MetadataDocuments.folder != nil, "SHARED_DIRECTORY has no metadata documents"))
+    func documents() throws {
+        let all = MetadataDocuments.names + MetadataDocuments.pairs.flatMap { [$0 + ".xml", $0 + ".json"] }
+        for name in all where Sweep.isFull || !name.hasPrefix("graph") {
+            let model = try MetadataDocuments.model(name)
+            let again = try ServiceModel(xml: model.xml())
+            #expect(again.with(version: model.version) == model, "\(name)")
+            #expect(again.xml() == model.xml(), "\(name)")
+            let json = model.json()
+            let other = try ServiceModel(json: json)
+            #expect(other == model.jsonForm, "\(name)")
+            #expect(other.json() == json, "\(name)")
+        }
+    }
+
+    @Test func randomModels() throws {
+        for seed in 0..<Sweep.rounds(ofAll: 160) {
+            var random = RandomModel(seed: seed)
+            let model = random.model()
+            let xml = try ServiceModel(xml: model.xml())
+            #expect(xml == model, "seed \(seed)")
+            #expect(xml.diagnostics.filter { $0.severity == .repaired }.isEmpty, "seed \(seed): \(xml.diagnostics)")
+            let json = try ServiceModel(json: model.json())
+            #expect(json == model.jsonForm, "seed \(seed)")
+            #expect(json.jsonForm == json && json.json() == model.json(), "seed \(seed)")
+        }
+    }
+
+    @Test func attributesOfOtherNamespaces() throws {
+        let text = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:sap="http://www.sap.com/Protocols/SAPData">
+            <edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+            <Schema Namespace="S" xml:lang="en" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+            <EntityType Name="A" sap:label="An &lt;A&gt;"><Key><PropertyRef Name="id"/></Key>
+            <Property Name="id" Type="Edm.Int32" Nullable="false" ConcurrencyMode="Fixed"><Documentation><Summary>The id.</Summary></Documentation>
+            </Property></EntityType>
+            <atom:link rel="self" href="x" xmlns:atom="http://www.w3.org/2005/Atom">a &amp; b</atom:link>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let model = try ServiceModel(data: Data(text.utf8))
+        let type = try #require(model.entityType("S.A"))
+        #expect(model.summary(of: type) == "An <A>")
+        #expect(type.properties.first.flatMap { model.summary(of: $0) } == "The id.")
+        let again = try ServiceModel(data: model.xml())
+        #expect(again.with(version: .v2) == model && again.version == .v4)
+        #expect(again.schemas.first?.extensions.elements.first?.text == "a & b")
+        let json = try #require(String(data: model.json(), encoding: .utf8))
+        #expect(json.contains("\"@www.sap.com.Protocols.SAPData.label\": \"An <A>\""))
+        #expect(json.contains("\"$ConcurrencyMode\": \"Fixed\""))
+    }
+}
