@@ -188,8 +188,8 @@ public enum ODataWriteError: DescribedError, Sendable, Hashable {
         case .boundAndInline(let name):
             "The relation '\(name)' is bound to an existing entity and also contains a new one: remove one of them."
         case .notSettable(let name, let reason):
-            "The property '\(name)' can't be set: \(reason). Leave it out, as writable(in:) does, or set the client's checksItems to false if "
-                + "the metadata are wrong."
+            "The property '\(name)' can't be set: \(reason). Leave it out, as writable(in:) does, or set the client's checksItems to "
+                + "false if the metadata are wrong."
         }
     }
 }

@@ -6,6 +6,8 @@ import WebServiceClient
 /// Recursion is bounded because values nest at most 512 levels deep.
 struct ItemCheck {
     private let schema: ItemSchema
+    /// Whether one of the objects has a link in its control information.
+    private(set) var hasLinks = false
 
     init(_ schema: ItemSchema) {
         self.schema = schema
@@ -13,28 +15,38 @@ struct ItemCheck {
 
     /// Returns the table of an object: that of the type that it names or, if the schema doesn't have that, of the declared one.
     func table(of object: DynamicEntity, declaredAs declared: String) -> ItemTable? {
-        if schema.hasDerivedTypes(declared), let name = ItemControl.typeName(of: object), schema.type(name, isKindOf: declared) {
-            return schema.table(of: name)
-        }
-        return schema.table(of: declared)
+        guard let table = schema.table(of: declared) else { return nil }
+        guard table.hasDerivedTypes, let name = ItemControl.typeName(of: object) else { return table }
+        return derived(name, declared) ?? table
+    }
+
+    private func derived(_ name: String, _ declared: String) -> ItemTable? {
+        name != declared && schema.type(name, isKindOf: declared) ? schema.table(of: name) : nil
     }
 
     /// Returns the first property that is of another kind than declared; `nil` if there is none.
     ///
     /// Null is accepted everywhere: services send it for what a query didn't select and a user may not read.
-    func fault(in object: DynamicEntity, declaredAs declared: String) -> ItemFault? {
-        guard let table = table(of: object, declaredAs: declared) else { return nil }
-        for position in 0..<object.count {
-            guard let declaration = table.properties[object.name(at: position)] else { continue }
-            if var fault = fault(in: object.value(at: position), declaration) {
-                fault.path.append(JSONKey(object.name(at: position)))
-                return fault
+    mutating func fault(in object: DynamicEntity, declaredAs declared: String) -> ItemFault? {
+        guard let table = schema.table(of: declared) else { return nil }
+        var plan = table.plan(for: object)
+        if table.hasDerivedTypes, plan.typePosition != nil, let name = ItemControl.typeName(of: object),
+            let derived = derived(name, declared)
+        {
+            plan = derived.plan(for: object)
+        }
+        if plan.hasLinks { hasLinks = true }
+        for position in plan.declarations.indices {
+            guard let declaration = plan.declarations[position], var fault = fault(in: object.value(at: position), declaration) else {
+                continue
             }
+            fault.path.append(JSONKey(object.name(at: position)))
+            return fault
         }
         return nil
     }
 
-    private func fault(in value: ODataValue, _ property: ItemProperty) -> ItemFault? {
+    private mutating func fault(in value: ODataValue, _ property: ItemProperty) -> ItemFault? {
         switch value {
         case .null: return nil
         case .array(let elements) where property.isCollection:
@@ -57,7 +69,7 @@ struct ItemCheck {
         }
     }
 
-    private func fault(inElement value: ODataValue, _ property: ItemProperty) -> ItemFault? {
+    private mutating func fault(inElement value: ODataValue, _ property: ItemProperty) -> ItemFault? {
         if value.isNull { return property.hasNullElements ? nil : ItemFault(wanted: property.kind.wanted, value) }
         guard property.kind.accepts(value) else { return ItemFault(wanted: property.kind.wanted, value) }
         guard case .structured(let type) = property.kind, case .object(let object) = value else { return nil }
@@ -81,7 +93,8 @@ struct ItemFault {
         let found = value.string.map { "'\($0.prefix(60))'" } ?? value.kind
         let context = DecodingError.Context(
             codingPath: outer + path.reversed(),
-            debugDescription: "\(wanted) is declared here, not \(found). If the service breaks its own metadata, set the client's checksItems "
+            debugDescription:
+                "\(wanted) is declared here, not \(found). If the service breaks its own metadata, set the client's checksItems "
                 + "to false.")
         return .typeMismatch(ODataValue.self, context)
     }
@@ -91,7 +104,6 @@ struct ItemFault {
 struct ItemLinks {
     /// Returns an object with absolute links, or `nil` if no link changes or the base isn't known yet.
     static func resolved(_ object: DynamicEntity, _ payload: PayloadDecoder) -> DynamicEntity? {
-        guard hasLink(object) else { return nil }
         let context = payload.settings.context
         // The context may still follow after the entities of a page.
         guard context.page != nil, context.text != nil || context.isBeforeVersion4 || !context.mayCome else { return nil }
@@ -135,21 +147,9 @@ struct ItemLinks {
     }
 
     /// Returns whether a name is that of a link in control information: `Trips@odata.navigationLink`, `@mediaReadLink`.
-    private static func isLink(_ name: String) -> Bool {
+    static func isLink(_ name: String) -> Bool {
         // The last letter rules out nearly all names.
         guard name.utf8.last == UInt8(ascii: "k"), let mark = name.utf8.lastIndex(of: UInt8(ascii: "@")) else { return false }
         return name.hasSuffix("Link") && ControlInformation.name(name[mark...]) != nil
-    }
-
-    /// Returns whether an object has a link, also in nested objects.
-    private static func hasLink(_ object: DynamicEntity) -> Bool {
-        (0..<object.count).contains { position in
-            switch object.value(at: position) {
-            case .string: isLink(object.name(at: position))
-            case .object(let inner): hasLink(inner)
-            case .array(let elements): elements.list.contains { $0.object.map(hasLink) ?? false }
-            default: false
-            }
-        }
     }
 }

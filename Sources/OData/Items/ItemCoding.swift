@@ -13,7 +13,8 @@ extension ODataItem: Codable {
             self = try Self.read(payload)
         } else {
             let record = try DynamicEntity(from: decoder)
-            if ItemSetting.checks(decoder.userInfo), let fault = ItemCheck(Model.schema).fault(in: record, declaredAs: Model.typeName) {
+            var check = ItemCheck(Model.schema)
+            if ItemSetting.checks(decoder.userInfo), let fault = check.fault(in: record, declaredAs: Model.typeName) {
                 throw fault.error(inside: decoder.codingPath)
             }
             self.init(unchecked: record)
@@ -41,9 +42,11 @@ extension ODataItem: PayloadReadable {
     static func read(_ payload: PayloadDecoder) throws -> ODataItem {
         let record = try DynamicEntity.read(payload)
         if PayloadDecoder.deferredLink(record) != nil { throw payload.notLoaded() }
-        if ItemSetting.checks(payload.settings.given), let fault = ItemCheck(Model.schema).fault(in: record, declaredAs: Model.typeName) {
-            throw fault.error(inside: payload.codingPath)
-        }
+        var check = ItemCheck(Model.schema)
+        let fault = check.fault(in: record, declaredAs: Model.typeName)
+        if let fault, ItemSetting.checks(payload.settings.given) { throw fault.error(inside: payload.codingPath) }
+        // A fault, which a lenient client accepts, ends the check before all links are found.
+        guard check.hasLinks || fault != nil || Model.schema === UntypedModel.schema else { return ODataItem(unchecked: record) }
         return ODataItem(unchecked: ItemLinks.resolved(record, payload.entering(record)) ?? record)
     }
 }

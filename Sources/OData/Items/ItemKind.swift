@@ -76,6 +76,17 @@ enum ItemKind: Sendable, Hashable {
     /// Returns whether a value other than null is of this kind, so that ``ItemValue/init(odata:)`` succeeds. Members of objects aren't
     /// examined.
     func accepts(_ value: ODataValue) -> Bool {
+        switch (self, value) {
+        // The usual forms first, because every property of a payload is asked.
+        case (.string, .string), (.enumeration, .string), (.boolean, .boolean), (.int64, .integer), (.decimal, .integer),
+            (.decimal, .decimal), (.structured, .object), (.any, _):
+            true
+        case (.integer(let range), .integer(let number)): range.contains(number)
+        default: isConvertible(value)
+        }
+    }
+
+    private func isConvertible(_ value: ODataValue) -> Bool {
         switch self {
         case .boolean: value.boolean != nil
         case .integer(let range): value.integer.map { range.contains($0) } ?? false

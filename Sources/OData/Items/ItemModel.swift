@@ -11,8 +11,9 @@ public import Foundation
 ///         …
 ///     }
 ///
-/// A base type's properties are in an extension of a protocol to which the models of all derived types conform. Properties that the metadata
-/// don't have, such as Graph's extension properties, are declared in an extension of the model; their values aren't checked while decoding.
+/// A base type's properties are in an extension of a protocol to which the models of all derived types conform. Properties that the
+/// metadata don't have, such as Graph's extension properties, are declared in an extension of the model; their values aren't checked while
+/// decoding.
 public protocol ItemModel: Sendable {
     /// Creates the description.
     init()

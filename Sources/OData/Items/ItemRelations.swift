@@ -76,6 +76,9 @@ extension ODataItem {
 
 /// The control information of an item's object.
 enum ItemControl {
+    /// The members that can have the name of an object's type.
+    static let typeNames: Set<String> = ["@odata.type", "@type", "odata.type", "__metadata"]
+
     /// Returns the name of an object's type: `@odata.type`, `@type`, or that of version 2's `__metadata`.
     static func typeName(of object: DynamicEntity) -> String? {
         if let text = ControlInformation(entity: object)["type"]?.string { return ControlInformation.typeName(text) }

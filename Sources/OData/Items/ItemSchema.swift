@@ -18,8 +18,8 @@ import WebServiceClient
 ///          minor 1
 ///         """)
 ///
-/// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base, or `derived` for a
-/// type of which only the base is known. Its members follow, each indented by a blank: a property with its type, `[…]` for collections,
+/// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base, or `derived` for
+/// a type of which only the base is known. Its members follow, each indented by a blank: a property with its type, `[…]` for collections,
 /// `[…?]` if elements may be null, `!` if the value can't be null, `>` before the target of a navigation property, and the words `key`,
 /// `computed`, `immutable`, `notcreatable` and `readonly`; an enumeration's member with its number. Blanks in names are percent-encoded.
 ///
@@ -88,8 +88,6 @@ public final class ItemSchema: Sendable {
 
     func contains(_ name: String) -> Bool { rows[name] != nil }
 
-    func hasDerivedTypes(_ name: String) -> Bool { bases.contains(name) }
-
     func isEnumeration(_ name: String) -> Bool { rows[name].map { $0.kind == "enum" || $0.kind == "flags" } ?? false }
 
     /// Returns the properties of an entity type or a complex type, including those of its bases, or of its nearest base that has any;
@@ -97,7 +95,8 @@ public final class ItemSchema: Sendable {
     func table(of name: String) -> ItemTable? {
         if let known = tables.withLock({ $0[name] }) { return known }
         guard rows[name] != nil, !isEnumeration(name) else { return nil }
-        let made = ItemTable(lineage(of: name).map { rows[$0]?.members ?? "" }, in: self)
+        let made = ItemTable(
+            lineage(of: name).map { rows[$0]?.members ?? "" }, hasDerivedTypes: bases.contains(name), in: self)
         tables.withLock { $0[name] = made }
         return made
     }
@@ -120,11 +119,15 @@ public final class ItemSchema: Sendable {
 
 /// The declared properties of a type, with those of its bases.
 final class ItemTable: Sendable {
+    /// Whether other types derive from the type.
+    let hasDerivedTypes: Bool
     let properties: [String: ItemProperty]
     /// The names of the key's properties, in order.
     let key: [String]
+    private let lastPlan = Locked<ItemPlan?>(nil)
 
-    fileprivate init(_ rows: [Substring], in schema: ItemSchema) {
+    fileprivate init(_ rows: [Substring], hasDerivedTypes: Bool, in schema: ItemSchema) {
+        self.hasDerivedTypes = hasDerivedTypes
         var properties: [String: ItemProperty] = [:]
         var key: [String] = []
         for line in rows.lazy.flatMap({ $0.split(separator: "\n") }) {
@@ -134,6 +137,40 @@ final class ItemTable: Sendable {
         }
         self.properties = properties
         self.key = key
+    }
+
+    /// Returns the declarations of an object's members. The objects of a page usually have the same members, so that the previous plan
+    /// fits.
+    func plan(for object: DynamicEntity) -> ItemPlan {
+        if let plan = lastPlan.withLock({ $0 }), plan.fits(object) { return plan }
+        let plan = ItemPlan(object, self)
+        lastPlan.withLock { $0 = plan }
+        return plan
+    }
+}
+
+/// The declarations of the members of objects with the same names.
+final class ItemPlan: Sendable {
+    private let names: [String]
+    /// The declaration of each member; `nil` for members that the type doesn't declare.
+    let declarations: [ItemProperty?]
+    /// The position of the type's name.
+    let typePosition: Int?
+    /// Whether control information of the object has a link.
+    let hasLinks: Bool
+
+    fileprivate init(_ object: DynamicEntity, _ table: ItemTable) {
+        names = (0..<object.count).map { object.name(at: $0) }
+        declarations = names.map { table.properties[$0] }
+        typePosition = names.firstIndex { ItemControl.typeNames.contains($0) }
+        hasLinks = names.contains { ItemLinks.isLink($0) }
+    }
+
+    fileprivate func fits(_ object: DynamicEntity) -> Bool {
+        guard object.count == names.count else { return false }
+        // Names of one page are mostly the same strings, which compare without their characters.
+        for position in names.indices where object.name(at: position) != names[position] { return false }
+        return true
     }
 }
 

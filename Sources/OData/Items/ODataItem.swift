@@ -13,8 +13,8 @@ import WebServiceClient
 /// a property can't fail. An item that is made by hand isn't checked; there a value of another kind is read as absent. A client whose
 /// service breaks its own model sets ``ODataClient/checksItems`` to `false`, with the same effect.
 ///
-/// Members that swift already has a meaning for, and those of this type, are spelled with a trailing `_` by the generator: `as`, `debugDescription`,
-/// `encode`, `hash`, `hashValue`, `metadata`, `record`, `seen`, `set`, `undeclared`, `writable`.
+/// The generator appends a `_` to the names of properties that would hide members of this type: `as`, `debugDescription`, `encode`, `hash`,
+/// `hashValue`, `metadata`, `record`, `seen`, `set`, `undeclared` and `writable`.
 @dynamicMemberLookup
 public struct ODataItem<Model: ItemModel>: Sendable {
     /// The object as the payload has it, with control information and annotations.
@@ -31,7 +31,8 @@ public struct ODataItem<Model: ItemModel>: Sendable {
     ///
     /// - Throws: `DecodingError` if a declared property is of another kind than the model says.
     public init(_ record: DynamicEntity) throws {
-        if let fault = ItemCheck(Model.schema).fault(in: record, declaredAs: Model.typeName) { throw fault.error(inside: []) }
+        var check = ItemCheck(Model.schema)
+        if let fault = check.fault(in: record, declaredAs: Model.typeName) { throw fault.error(inside: []) }
         self.init(unchecked: record)
     }
 

@@ -40,14 +40,14 @@ public struct OpenFlags<Tag: OpenMemberTag>: OptionSet, Sendable, Hashable {
         let members = Tag.members
         if unknownNames.isEmpty, let name = members.name(of: rawValue) { return name }
         var rest = rawValue
-        var names: [String] = []
-        // Of members that share bits, the larger one says more.
+        var chosen: Set<String> = []
+        // Of members that share bits, the one with more bits says more.
         let candidates = members.list.compactMap { member in member.number.map { (member.name, $0) } }.filter { $0.1 != 0 }
-        for (name, number) in candidates.sorted(by: { ($0.1.nonzeroBitCount, $1.1) > ($1.1.nonzeroBitCount, $0.1) })
-        where rest & number == number {
-            names.append(name)
+        for (name, number) in candidates.sorted(by: { $0.1.nonzeroBitCount > $1.1.nonzeroBitCount }) where rest & number == number {
+            chosen.insert(name)
             rest &= ~number
         }
+        var names = members.list.map(\.name).filter { chosen.contains($0) }
         if rest != 0 { names.append(String(rest)) }
         names += unknownNames
         return names.isEmpty ? "0" : names.joined(separator: ",")

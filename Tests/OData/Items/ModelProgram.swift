@@ -67,11 +67,9 @@ enum ModelProgram {
         draft.age = .value(37)
         draft.displayName = .null
         draft.set(\.quota, to: 5_000_000_000)
-        draft.home = .value({ home in
-            var home = home
-            home.city = .value("Köln")
-            return home
-        }(draft.home.value ?? Graph.Address()))
+        var address = draft.home.value ?? Graph.Address()
+        address.city = .value("Köln")
+        draft.home = .value(address)
         draft.bind(\.manager, to: EntityReference(Graph.DirectoryObject.key("9"), in: client.directoryObjects))
         draft.bind(\.memberOf, toAll: [EntityReference(Graph.DirectoryObject.key("10"), in: client.directoryObjects)])
         try await client.update(client.users.key("8"), with: draft)
@@ -90,9 +88,11 @@ enum ModelProgram {
 
     static func orders(_ client: NorthwindClient) async throws -> [String] {
         var lines: [String] = []
-        for order in try await client.fetch(client.orders.filter { $0.orderDate > EdmDateTimeOffset("1996-07-04T00:00:00") }.expand(\.order_Details)) {
+        let request = client.orders.filter { $0.orderDate > EdmDateTimeOffset("1996-07-04T00:00:00") }.expand(\.order_Details)
+        for order in try await client.fetch(request) {
             let details = order.order_Details.elements ?? []
-            lines.append("\(order.orderID.value ?? 0) \(order.orderDate.value?.description ?? "-") \(order.freight.value?.description ?? "-")")
+            let date = order.orderDate.value?.description ?? "-"
+            lines.append("\(order.orderID.value ?? 0) \(date) \(order.freight.value?.description ?? "-")")
             lines.append("\(order.total.value ?? 0) \(order.shipTime.value?.description ?? "-") \(order.weight.value ?? 0)")
             lines.append("\(details.map { $0.quantity.value ?? 0 }) \(order.order_Details.nextLink ?? "-")")
             guard let first = details.first, let key = Northwind.Order_Detail.key(of: first) else { continue }

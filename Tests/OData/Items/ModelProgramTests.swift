@@ -32,7 +32,8 @@ typealias NorthwindClient = SampleNorthwindClient
                 ##"""
                 {"@odata.context":"https://h.example/v1.0/$metadata#users","value":[
                 {"@odata.etag":"W/\"1\"","id":"1","displayName":"Ada","age":36,"ageGroup":"adult","rights":"read,mystery",
-                "home":{"city":"Bonn"},"assignedPlans":[{"service":"exchange"},{"service":null}],"otherMails":["a@b.org"],"extension_shoe":40,
+                "home":{"city":"Bonn"},"assignedPlans":[{"service":"exchange"},{"service":null}],"otherMails":["a@b.org"],
+                "extension_shoe":40,
                 "manager":{"@odata.type":"#microsoft.graph.educationUser","id":"2","displayName":"Bob"},
                 "memberOf":[{"@odata.type":"#microsoft.graph.group","id":"3","displayName":"All"},{"@odata.type":"#x.unknown","id":"4"}],
                 "photo@odata.mediaContentType":"image/png"},
@@ -45,9 +46,11 @@ typealias NorthwindClient = SampleNorthwindClient
             "https://h.example/v1.0/users?$filter=displayName%20ne%20null&$orderby=displayName&$top=10")
         #expect(
             lines == [
-                "1 Ada 36", "adult", "rights read,mystery true", "city Bonn", #"plans ["exchange", "-"]"#, #"mails ["a@b.org"]"#, "extra 40",
+                "1 Ada 36", "adult", "rights read,mystery true", "city Bonn", #"plans ["exchange", "-"]"#, #"mails ["a@b.org"]"#,
+                "extra 40",
                 #"etag W/"1""#, "manager 2 Bob", "member of All", "member of no group", "photo image/png",
-                "5 - -", "other notAdult", "rights delete,8 false", "city -", "plans []", "mails []", "extra -1", "etag -", "manager 6 no user",
+                "5 - -", "other notAdult", "rights delete,8 false", "city -", "plans []", "mails []", "extra -1", "etag -",
+                "manager 6 no user",
                 "photo -",
                 "7 - -", "other elder", "rights none false", "city -", "plans []", "mails []", "extra -1", "etag -", "photo -",
             ])
@@ -81,8 +84,9 @@ typealias NorthwindClient = SampleNorthwindClient
         let lines = try await ModelProgram.write(graph)
         #expect(
             bodies() == [
-                ##"{"displayName":"Eve","age":6,"ageGroup":"minor","rights":"readWrite","home":{"@odata.type":"#microsoft.graph.postalAddress","##
-                    + ##""city":"Bonn","postalCode":"53111"},"extension_shoe":41,"manager@odata.bind":"https://h.example/v1.0/users('7')"}"##,
+                ##"{"displayName":"Eve","age":6,"ageGroup":"minor","rights":"readWrite","##
+                    + ##""home":{"@odata.type":"#microsoft.graph.postalAddress","city":"Bonn","postalCode":"53111"},"##
+                    + ##""extension_shoe":41,"manager@odata.bind":"https://h.example/v1.0/users('7')"}"##,
                 #"{"displayName":null,"home":{"city":"Köln"},"age":37,"quota":5000000000,"#
                     + #""manager@odata.bind":"https://h.example/v1.0/directoryObjects('9')","#
                     + #""memberOf@odata.bind":["https://h.example/v1.0/directoryObjects('10')"]}"#,
@@ -102,7 +106,8 @@ typealias NorthwindClient = SampleNorthwindClient
                 #"""
                 {"d":{"results":[{"__metadata":{"uri":"https://h.example/nw/Orders(1)","type":"NorthwindModel.Order"},"OrderID":1,
                 "OrderDate":"/Date(836438400000)/","Freight":"32.3800","Total":"12345678901","ShipTime":"PT13H20M","Weight":"1.5",
-                "Order_Details":{"results":[{"OrderID":1,"ProductID":11,"Quantity":12,"Order":{"__deferred":{"uri":"https://h.example/o"}}}],
+                "Order_Details":{"results":[{"OrderID":1,"ProductID":11,"Quantity":12,
+                "Order":{"__deferred":{"uri":"https://h.example/o"}}}],
                 "__next":"https://h.example/more"}}]}}
                 """#))
         stub.fallback(.status(204))
@@ -110,7 +115,9 @@ typealias NorthwindClient = SampleNorthwindClient
         try #require(stub.requests.first).expectURL(
             "https://h.example/nw/Orders?$filter=OrderDate%20gt%20datetime'1996-07-04T00%3A00%3A00'&$expand=Order_Details")
         #expect(
-            lines == ["1 1996-07-04T00:00:00 32.3800", "12345678901 13:20:00 1.5", "[12] https://h.example/more", "keyed", "https://h.example/o"])
+            lines == [
+                "1 1996-07-04T00:00:00 32.3800", "12345678901 13:20:00 1.5", "[12] https://h.example/more", "keyed", "https://h.example/o",
+            ])
         #expect(
             bodies() == [
                 #"{"OrderID":11078,"OrderDate":"/Date(1795737600000)/","Freight":"12.50","Total":"7","Weight":"1.5","ShipTime":"PT13H20M"}"#

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import OData
+
+@Suite struct ItemSchemaTests {
+    @Test func `a type has its own properties and those of its bases`() throws {
+        let table = try #require(SampleGraph.schema.table(of: "microsoft.graph.user"))
+        #expect(table.key == ["id"] && table.properties.count == 19)
+        #expect(table.properties["id"]?.isNullable == false && table.properties["otherMails"]?.isCollection == true)
+        #expect(table.properties["age"]?.kind == .integer(-2_147_483_648...2_147_483_647))
+        #expect(table.properties["manager"]?.isRelation == true)
+        #expect(table.properties["manager"]?.kind == .structured("microsoft.graph.directoryObject"))
+        #expect(table.properties["drive"]?.kind == .any && table.properties["ageGroup"]?.kind == .enumeration)
+        #expect(SampleGraph.schema.table(of: "microsoft.graph.ageGroup") == nil && SampleGraph.schema.table(of: "missing") == nil)
+        #expect(SampleGraph.schema.table(of: "microsoft.graph.educationUser")?.properties["age"] != nil)
+    }
+
+    @Test func `types derive from each other`() {
+        let schema = SampleGraph.schema
+        #expect(schema.type("microsoft.graph.educationUser", isKindOf: "microsoft.graph.entity"))
+        #expect(!schema.type("microsoft.graph.directoryObject", isKindOf: "microsoft.graph.user"))
+        #expect(schema.type("unknown", isKindOf: "unknown") && !schema.type("unknown", isKindOf: "microsoft.graph.entity"))
+    }
+
+    @Test func `names are decoded, and words recognized`() throws {
+        let schema = ItemSchema(
+            """
+            type N.A%20B : N.Base open
+             Call%20Number Edm.String! immutable notcreatable
+             x%25y [Edm.String?]! computed readonly other
+            type N.Base abstract
+             Id Edm.Guid! key
+            enum N.E
+             a 1
+             b
+             c -5
+            """)
+        let table = try #require(schema.table(of: "N.A B"))
+        #expect(table.properties["Call Number"]?.access == [.immutable, .notCreatable])
+        #expect(table.properties["x%y"]?.access == [.computed, .readOnly])
+        #expect(table.properties["x%y"]?.hasNullElements == true && table.properties["x%y"]?.isNullable == false)
+        #expect(table.key == ["Id"])
+        let members = schema.members(of: "N.E")
+        #expect(members.list.map(\.name) == ["a", "b", "c"] && members.number(of: "c") == -5 && members.contains("b"))
+    }
+
+    @Test(arguments: [
+        "", "\n", " ", "type", "type ", " a Edm.String", "type A : ", "type A : A\n x Edm.Int32", "type A : B\ntype B : A",
+        "enum E\n x 99999999999999999999",
+        "type A\n", "type A\n x", "type A\n x >", "type A\n x []", "type A\n x [", "type A\n x !", "type A\n %zz Edm.String", "derived A",
+    ])
+    func `a malformed text gives a schema without what isn't understood`(_ text: String) {
+        let schema = ItemSchema(text)
+        for name in ["A", "B", "E", ""] {
+            _ = (schema.table(of: name)?.properties.count, schema.members(of: name).list.count, schema.type(name, isKindOf: "C"))
+        }
+        #expect(!schema.type("A", isKindOf: "C"))
+    }
+
+    @Test func `cut and mutated texts never trap`() {
+        let whole = Array("type A : B open\n x [N.C?]! key\n m > [A]\ntype B\n y Edm.Int32\nenum N.C\n a 1\n".utf8)
+        var generator = SeededGenerator(seed: 3)
+        for _ in 0..<Sweep.rounds(ofAll: 2_000) {
+            var bytes = Array(whole.prefix(Int.random(in: 0...whole.count, using: &generator)))
+            for _ in 0..<3 where !bytes.isEmpty {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            }
+            let schema = ItemSchema(String(decoding: bytes, as: UTF8.self))
+            for name in ["A", "B", "N.C"] { _ = (schema.table(of: name)?.key, schema.members(of: name).list.count) }
+        }
+    }
+
+    @Test func `the properties of the sample models are in their schemas`() {
+        func names<Model: ItemModel>(_: Model.Type, _ descriptors: [any ItemDescriptor]) -> Bool {
+            descriptors.allSatisfy { Model.schema.table(of: Model.typeName)?.properties[$0.name] != nil }
+        }
+        let user = SampleGraph.UserModel()
+        #expect(names(SampleGraph.UserModel.self, [user.id, user.age, user.home, user.manager, user.memberOf, user.photo, user.drive]))
+    }
+}
