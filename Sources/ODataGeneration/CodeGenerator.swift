@@ -114,7 +114,12 @@ public struct CodeGenerator: Sendable {
         }
         guard faults.isEmpty else { throw GenerationError(faults.map { positions.error($0.message, at: $0.name) }) }
 
-        var warnings = (names.met + client.met).map { wire, name in
+        // Of types that aren't included, nobody sees the names.
+        let met = names.met.filter { wire, _ in
+            let type = wire.prefix { $0 != "/" }
+            return selection.contains(String(type)) || names.namespaces[String(type)] != nil
+        }
+        var warnings = (met + client.met).map { wire, name in
             positions.diagnostic(.warning, "'\(wire)' is '\(name)' in Swift, since its name meets another one; 'names' can give it a better one")
         }
         let chosen = selection.structuredTypes.count
@@ -148,7 +153,7 @@ public struct CodeGenerator: Sendable {
             text.line("// swift-format-ignore-file")
             if index == 0, client.needsFoundation { text.line("\(imports) Foundation") }
             text.line("\(imports) OData")
-            if index == 0 { text.line("\(imports) WebServiceClient") }
+            if index == 0, client.needsWebServiceClient { text.line("\(imports) WebServiceClient") }
             text.space()
             if index == 0 { printer.printService(to: &text) }
             printer.print(names, to: &text)

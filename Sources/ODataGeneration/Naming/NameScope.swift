@@ -52,7 +52,8 @@ struct NameScope {
 
     private func plain(_ claim: Claim) -> String {
         guard !claim.isFixed else { return claim.wanted }
-        return reserved.contains(claim.wanted) || SwiftNames.unusable.contains(claim.wanted) ? claim.wanted + "_" : claim.wanted
+        let isTaken = ([claim.wanted] + companions(claim.key, claim.wanted)).contains { reserved.contains($0) }
+        return isTaken || SwiftNames.unusable.contains(claim.wanted) ? claim.wanted + "_" : claim.wanted
     }
 
     /// Appends the hash of the name in the model to what still meets.

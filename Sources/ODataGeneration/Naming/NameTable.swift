@@ -28,7 +28,9 @@ struct NameTable: Sendable {
         self.model = model
         self.service = service
         self.overrides = overrides
-        let schemas = (model.schemas + model.includedSchemas).filter { !$0.entityTypes.isEmpty || !$0.complexTypes.isEmpty || !$0.enumTypes.isEmpty }
+        let schemas = (model.schemas + model.includedSchemas).filter { schema in
+            !schema.entityTypes.isEmpty || !schema.complexTypes.isEmpty || !schema.enumTypes.isEmpty
+        }
         let root = Self.root(of: model, schemas)
         var used: Set<String> = []
         var met: [(String, String)] = []
@@ -38,13 +40,15 @@ struct NameTable: Sendable {
             let wanted = rest.split(separator: ".").map { SwiftNames.typeName(String($0)) }.joined()
             return Self.claim(namespace, wire: namespace, wanted.isEmpty ? "__" : wanted, overrides, &used)
         }
-        let namespaceNames = NameScope(reserved: SwiftNames.reservedTypes.union([service])).names(for: namespaceClaims)
+        let outermost = SwiftNames.reservedTypes.union(SwiftNames.serviceMembers).union([service])
+        let namespaceNames = NameScope(reserved: outermost).names(for: namespaceClaims)
         met += namespaceNames.met.map { ($0, namespaceNames.names[$0] ?? "") }
 
         var types: [String: String] = [:]
         for namespace in Set(schemas.map(\.namespace)).sorted() {
             let isRoot = namespace == root
             let outer = isRoot ? Set(namespaceNames.names.values) : []
+            let members = isRoot ? SwiftNames.serviceMembers : []
             var claims: [NameScope.Claim] = []
             var enumerations: Set<String> = []
             var seen: Set<String> = []
@@ -59,7 +63,8 @@ struct NameTable: Sendable {
                 }
             }
             if isRoot { claims += projections.map { .init(key: "projection " + $0, wire: $0, wanted: $0, isFixed: true) } }
-            let scope = NameScope(reserved: SwiftNames.reservedTypes.union([service]).union(outer)) { key, name in
+            let reserved = SwiftNames.reservedTypes.union([service]).union(outer).union(members)
+            let scope = NameScope(reserved: reserved) { key, name in
                 if key.hasPrefix("projection ") { return [] }
                 return enumerations.contains(key) ? [name + "Tag"] : [name + "Model", name + "Properties"]
             }

@@ -107,16 +107,18 @@ enum SwiftNames {
     static let clientMembers: Set<String> = [
         "activity", "addReference", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes", "checksItems",
         "circuits", "configuration", "configure", "count", "create", "customMirror", "debugDescription", "defaults", "delete", "describe",
-        "description", "download", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch",
+        "description", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch",
         "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "media", "metadataLevel", "model",
-        "page", "pages", "prefetchesPages", "printer", "profile", "queue", "removeReference", "replace", "replaceProfile", "send",
+        "page", "pages", "prefetchesPages", "printer", "profile", "queue", "removeReference", "replace", "replaceProfile",
         "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types", "update",
         "upload", "upsert", "userInfo", "v2Bindings", "verify",
     ]
 
-    /// The names that types and namespaces can't have, besides the name of the service: modules that the generated code names, and the
-    /// declarations that each service has.
-    static let reservedTypes: Set<String> = ["OData", "Swift", "WebServiceClient", "SchemaModel", "SchemaTag", "Any"]
+    /// The names that types and namespaces can't have, besides the name of the service: modules that the generated code names.
+    static let reservedTypes: Set<String> = ["OData", "Swift", "Foundation", "WebServiceClient", "Any"]
+
+    /// The declarations that the enumeration of each service has.
+    static let serviceMembers: Set<String> = ["SchemaModel", "SchemaTag", "schema"]
 
     /// The types of Swift that the generated code names; they are written with their module if the service has a type of the same name.
     static let swiftTypes: Set<String> = [

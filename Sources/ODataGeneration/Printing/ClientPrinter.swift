@@ -26,6 +26,9 @@ struct ClientPrinter: Sendable {
         plans.contains { if case .value("Foundation.Data") = $0.result { true } else { false } }
     }
 
+    /// Whether the printed code names types of the module WebServiceClient.
+    var needsWebServiceClient: Bool { version != nil }
+
     // MARK: Plans
 
     private mutating func planResources() {

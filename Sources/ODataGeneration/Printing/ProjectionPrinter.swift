@@ -14,8 +14,8 @@ struct ProjectionPrinter: Sendable {
         let name: String
         let type: String
         let notes: ElementNotes
-        /// Whether the property has `nil` as its default.
-        let isOptional: Bool
+        /// The default of the property in the initializer, or `nil`.
+        let initial: String?
     }
 
     private let types: SwiftTypes
@@ -75,7 +75,7 @@ struct ProjectionPrinter: Sendable {
                 structure.members.append(
                     .init(
                         wire: property.name, name: swift, type: value + (isOptional ? "?" : ""), notes: ElementNotes(found, in: model),
-                        isOptional: isOptional))
+                        initial: isOptional ? "nil" : nil))
             } else if let found = model.navigationProperty(property.name, of: type.qualifiedName) {
                 var value = types.item(model.qualifiedName(found.targetType))
                 if let inner = property.properties, let target = model.structuredType(found.targetType) {
@@ -83,9 +83,10 @@ struct ProjectionPrinter: Sendable {
                     structure.nested.append(Self.structure(nested, inner, of: target, types, title, &faults))
                     value = nested
                 }
-                let relation = found.isCollection ? "OData.ToMany<\(value)>" : "OData.ToOne<\(value)>"
                 structure.members.append(
-                    .init(wire: property.name, name: swift, type: relation, notes: ElementNotes(found, in: model), isOptional: false))
+                    .init(
+                        wire: property.name, name: swift, type: "OData.\(found.isCollection ? "ToMany" : "ToOne")<\(value)>",
+                        notes: ElementNotes(found, in: model), initial: found.isCollection ? ".init()" : ".notLoaded(link: nil)"))
             } else {
                 let all = model.properties(of: type).map(\.name) + model.navigationProperties(of: type).map(\.name)
                 let hint = NearestNames.hint(property.name, among: all)
@@ -117,9 +118,7 @@ struct ProjectionPrinter: Sendable {
                 text.notes(member.notes, deprecates: false)
                 text.line("\(access)var \(SwiftNames.declared(member.name)): \(member.type)")
             }
-            let parameters = structure.members.map {
-                "\(SwiftNames.declared($0.name)): \($0.type)\($0.isOptional ? " = nil" : $0.type.hasPrefix("OData.To") ? " = .init()" : "")"
-            }
+            let parameters = structure.members.map { "\(SwiftNames.declared($0.name)): \($0.type)" + ($0.initial.map { " = " + $0 } ?? "") }
             text.space()
             text.block("\(access)init(\(parameters.joined(separator: ", ")))") { text in
                 for member in structure.members {
