@@ -19,9 +19,10 @@ struct ODataGeneratorPlugin: BuildToolPlugin {
         }
         return configurations.map { configuration in
             command(configuration.file, configuration.inputs, configuration.outputs, tool, folder)
-        } + documents.map { document in
-            command(document, [document], [Configuration.stem(of: document) + ".odata.swift"], tool, folder)
         }
+            + documents.map { document in
+                command(document, [document], [Configuration.stem(of: document) + ".odata.swift"], tool, folder)
+            }
     }
 
     /// The outputs must be known before the tool runs: their number is in the configuration, not in the document.
@@ -66,9 +67,11 @@ private struct Configuration {
             names += Self.documentEnds.map { stem + $0 }
         }
         names += (object["references"] as? [String: Any] ?? [:]).values.compactMap { $0 as? String }.sorted()
-        inputs = [file] + names.map { folder.appendingPathComponent($0).standardizedFileURL }.filter {
-            FileManager.default.fileExists(atPath: $0.path)
-        }
+        inputs =
+            [file]
+            + names.map { folder.appendingPathComponent($0).standardizedFileURL }.filter {
+                FileManager.default.fileExists(atPath: $0.path)
+            }
         let count = min(max(object["files"] as? Int ?? 1, 1), 64)
         outputs = (0..<count).map { $0 == 0 ? stem + ".odata.swift" : "\(stem).odata.\($0 + 1).swift" }
     }

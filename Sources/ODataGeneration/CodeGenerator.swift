@@ -98,7 +98,8 @@ public struct CodeGenerator: Sendable {
         let service = configuration.service ?? SwiftNames.typeName(stem)
         if SwiftNames.reservedTypes.contains(service) || SwiftNames.swiftTypes.contains(service) {
             throw GenerationError([
-                positions.error("the service can't be called '\(service)', as a module or type that the code uses; set 'service'", at: service)
+                positions.error(
+                    "the service can't be called '\(service)', as a module or type that the code uses; set 'service'", at: service)
             ])
         }
         let selection = TypeSelection(model, configuration)
@@ -110,7 +111,8 @@ public struct CodeGenerator: Sendable {
         client = ClientPrinter(types, overrides: configuration.names)
         faults += Self.unknown(configuration.names, names, model)
         for (name, wires) in names.duplicates() {
-            faults.append(("the name '\(name)' is that of \(wires.joined(separator: " and ")); give one of them another in 'names'", wires[0]))
+            faults.append(
+                ("the name '\(name)' is that of \(wires.joined(separator: " and ")); give one of them another in 'names'", wires[0]))
         }
         guard faults.isEmpty else { throw GenerationError(faults.map { positions.error($0.message, at: $0.name) }) }
 
@@ -120,7 +122,8 @@ public struct CodeGenerator: Sendable {
             return selection.contains(String(type)) || names.namespaces[String(type)] != nil
         }
         var warnings = (met + client.met).map { wire, name in
-            positions.diagnostic(.warning, "'\(wire)' is '\(name)' in Swift, since its name meets another one; 'names' can give it a better one")
+            positions.diagnostic(
+                .warning, "'\(wire)' is '\(name)' in Swift, since its name meets another one; 'names' can give it a better one")
         }
         let chosen = selection.structuredTypes.count
         if chosen > Self.mostTypes, configuration.files == 1 {
@@ -130,7 +133,8 @@ public struct CodeGenerator: Sendable {
         if model.version == .v3 {
             warnings.append(
                 positions.diagnostic(
-                    .warning, "the document is of version 3, which the client doesn't speak; it asks in version 2, which services often accept"))
+                    .warning,
+                    "the document is of version 3, which the client doesn't speak; it asks in version 2, which services often accept"))
         }
         self.model = model
         self.configuration = configuration
@@ -194,7 +198,8 @@ public struct CodeGenerator: Sendable {
     private static func advice(_ model: ServiceModel, _ count: Int) -> String {
         let sets = model.entitySets.map(\.name).sorted().prefix(2).joined(separator: ",")
         let example = sets.isEmpty ? "\"include\": [\"Ns.Type\"]" : "\"include\": [{\"sets\": \"\(sets)\"}]"
-        return "the document has \(count) types, more than the \(mostTypes) that are generated without an include list; say which you need, "
+        return
+            "the document has \(count) types, more than the \(mostTypes) that are generated without an include list; say which you need, "
             + "for example \(example), or \"include\": [\"*\"], \"files\": 16 for all; the command 'list' prints what each set brings"
     }
 }

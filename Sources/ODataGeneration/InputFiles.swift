@@ -50,7 +50,8 @@ extension CodeGenerator.Input {
         }
         guard let document else {
             throw GenerationError([
-                positions.error("there is no \(Self.documentEnds.map { stem + $0 }.joined(separator: " or ")) beside it; name one in 'document'")
+                positions.error(
+                    "there is no \(Self.documentEnds.map { stem + $0 }.joined(separator: " or ")) beside it; name one in 'document'")
             ])
         }
         var references: [String: Data] = [:]

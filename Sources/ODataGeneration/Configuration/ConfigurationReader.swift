@@ -185,7 +185,7 @@ private struct ConfigurationReader {
 
     /// Returns a whole number; JSON's `true` isn't 1.
     private func integer(_ value: Any) -> Int? {
-        if value is Bool, "\(value)" == "true" || "\(value)" == "false" { return nil }
+        if let number = value as? NSNumber, ["c", "B"].contains(String(cString: number.objCType)) { return nil }
         return value as? Int
     }
 

@@ -110,12 +110,14 @@ enum NearestNames {
     static func nearest(to name: String, among candidates: some Sequence<String>) -> [String] {
         let wanted = Array(name.lowercased().utf8)
         let simple = simpleName(name).lowercased()
+        // In a short name, more other letters make another word.
+        let most = simple.utf8.count < 5 ? 1 : min(3, max(2, simple.utf8.count / 4))
         var found: [(distance: Int, name: String)] = []
         for candidate in candidates {
             let text = candidate.lowercased()
             if simpleName(text) == simple {
                 found.append((0, candidate))
-            } else if abs(text.utf8.count - wanted.count) <= 3, let distance = distance(wanted, Array(text.utf8), most: 3) {
+            } else if abs(text.utf8.count - wanted.count) <= most, let distance = distance(wanted, Array(text.utf8), most: most) {
                 found.append((distance, candidate))
             }
         }

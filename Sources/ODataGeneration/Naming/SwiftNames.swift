@@ -85,8 +85,10 @@ enum SwiftNames {
 
     /// Words that must be in backticks where they are declared.
     static let keywords: Set<String> = [
-        "actor", "Any", "as", "associatedtype", "async", "await", "break", "case", "catch", "class", "continue", "default", "defer", "deinit",
-        "do", "each", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "inout",
+        "actor", "Any", "as", "associatedtype", "async", "await", "break", "case", "catch", "class", "continue", "default", "defer",
+        "deinit",
+        "do", "each", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in",
+        "inout",
         "internal", "is", "let", "nil", "open", "operator", "package", "precedencegroup", "private", "protocol", "public", "repeat",
         "rethrows", "return", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var",
         "where", "while",
@@ -108,9 +110,11 @@ enum SwiftNames {
         "activity", "addReference", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes", "checksItems",
         "circuits", "configuration", "configure", "count", "create", "customMirror", "debugDescription", "defaults", "delete", "describe",
         "description", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch",
-        "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "media", "metadataLevel", "model",
+        "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "media", "metadataLevel",
+        "model",
         "page", "pages", "prefetchesPages", "printer", "profile", "queue", "removeReference", "replace", "replaceProfile",
-        "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types", "update",
+        "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types",
+        "update",
         "upload", "upsert", "userInfo", "v2Bindings", "verify",
     ]
 

@@ -103,12 +103,15 @@ struct ModelPrinter {
         }
         for relation in members.relations {
             let target = types.modelName(relation.targetType)
-            printMember(relation, relation.name, relation.isCollection ? "OData.ItemMany<\(target)>" : "OData.ItemOne<\(target)>", of: type, to: &text)
+            printMember(
+                relation, relation.name, relation.isCollection ? "OData.ItemMany<\(target)>" : "OData.ItemOne<\(target)>", of: type,
+                to: &text)
         }
     }
 
     private func printMember(
-        _ element: some ServiceModel.Element, _ wire: String, _ kind: String, of type: ServiceModel.StructuredType, to text: inout SourceText
+        _ element: some ServiceModel.Element, _ wire: String, _ kind: String, of type: ServiceModel.StructuredType,
+        to text: inout SourceText
     ) {
         text.notes(ElementNotes(element, in: model))
         let name = SwiftNames.declared(names.member(wire, of: type.qualifiedName))
@@ -131,7 +134,9 @@ struct ModelPrinter {
         if let parts = parts(type.key, of: type), labels.insert(parts.map(\.name)).inserted {
             functions.append(function("init(", parts, hasLabels: parts.count > 1))
         }
-        for key in model.alternateKeys(of: type).sorted(by: { $0.map(\.path).joined(separator: ",") < $1.map(\.path).joined(separator: ",") }) {
+        for key in model.alternateKeys(of: type).sorted(by: {
+            $0.map(\.path).joined(separator: ",") < $1.map(\.path).joined(separator: ",")
+        }) {
             guard let parts = parts(key, of: type), labels.insert(parts.map(\.name)).inserted else { continue }
             functions.append(function("init(alternate: ", parts, hasLabels: true))
         }
@@ -165,7 +170,8 @@ struct ModelPrinter {
             guard let property = model.property(last, of: owner), types.hasLiteral(property.type) else { return nil }
             let wire = reference.alias ?? reference.path
             let name = reference.alias.map { SwiftNames.memberName($0) } ?? names.member(last, of: owner)
-            parts.append(KeyPart(wire: wire, name: SwiftNames.unusable.contains(name) ? name + "_" : name, type: types.name(of: property.type)))
+            parts.append(
+                KeyPart(wire: wire, name: SwiftNames.unusable.contains(name) ? name + "_" : name, type: types.name(of: property.type)))
         }
         return parts.isEmpty || Set(parts.map(\.name)).count < parts.count ? nil : parts
     }

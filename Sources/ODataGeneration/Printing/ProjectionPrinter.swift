@@ -34,7 +34,10 @@ struct ProjectionPrinter: Sendable {
                 let all = (types.model.schemas + types.model.includedSchemas).flatMap { $0.entityTypes + $0.complexTypes }
                 let hint = NearestNames.hint(projection.type, among: all.map(\.qualifiedName))
                 faults.append(
-                    ("the projection '\(projection.name)' is of '\(projection.type)', and the document has no such type" + hint, projection.type))
+                    (
+                        "the projection '\(projection.name)' is of '\(projection.type)', and the document has no such type" + hint,
+                        projection.type
+                    ))
             }
         }
         self.structures = structures
@@ -42,12 +45,15 @@ struct ProjectionPrinter: Sendable {
 
     /// The depth is bounded because the reader of configurations bounds it.
     private static func structure(
-        _ name: String, _ properties: [GenerationConfiguration.ProjectedProperty], of type: ServiceModel.StructuredType, _ types: SwiftTypes,
+        _ name: String, _ properties: [GenerationConfiguration.ProjectedProperty], of type: ServiceModel.StructuredType,
+        _ types: SwiftTypes,
         _ title: String, _ faults: inout [(message: String, name: String)]
     ) -> Structure {
         let model = types.model
         var structure = Structure(name: name)
-        let taken = SwiftNames.swiftTypes.union(SwiftNames.reservedTypes).union([types.names.service, "CodingKeys", "CodingKey", "Decodable"])
+        let taken = SwiftNames.swiftTypes.union(SwiftNames.reservedTypes).union([
+            types.names.service, "CodingKeys", "CodingKey", "Decodable",
+        ])
         let inner = properties.filter { $0.properties != nil }.map {
             NameScope.Claim(key: $0.name, wire: $0.name, wanted: SwiftNames.typeName($0.name))
         }
@@ -62,7 +68,8 @@ struct ProjectionPrinter: Sendable {
                 var value = types.name(of: found.type)
                 if let inner = property.properties {
                     guard let target = model.structuredType(found.type.name) else {
-                        faults.append(("the projection '\(title)' lists properties of '\(property.name)', whose values have none", property.name))
+                        faults.append(
+                            ("the projection '\(title)' lists properties of '\(property.name)', whose values have none", property.name))
                         continue
                     }
                     let nested = names[property.name] ?? "Value"
@@ -91,7 +98,10 @@ struct ProjectionPrinter: Sendable {
                 let all = model.properties(of: type).map(\.name) + model.navigationProperties(of: type).map(\.name)
                 let hint = NearestNames.hint(property.name, among: all)
                 faults.append(
-                    ("the projection '\(title)' names '\(property.name)', and \(type.qualifiedName) has no such property" + hint, property.name))
+                    (
+                        "the projection '\(title)' names '\(property.name)', and \(type.qualifiedName) has no such property" + hint,
+                        property.name
+                    ))
             }
         }
         return structure

@@ -69,7 +69,9 @@ struct SchemaPrinter {
     private func encoded(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
-            let isPlain = scalar.isASCII ? scalar.value > 0x20 && scalar.value < 0x7F && !"%\"\\[]!?".unicodeScalars.contains(scalar)
+            let isPlain =
+                scalar.isASCII
+                ? scalar.value > 0x20 && scalar.value < 0x7F && !"%\"\\[]!?".unicodeScalars.contains(scalar)
                 : !SwiftNames.isInvisible(scalar) && !scalar.properties.isWhitespace
             if isPlain {
                 result.append(scalar)
