@@ -138,7 +138,8 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-                "Probes", "cache-sweep", "careless", "dying-tunnel", "generated-code", "odata2.py", "servers", "servers-tls", "stress", "sweep",
+                "Probes", "cache-sweep", "careless", "dying-tunnel", "generated-code", "odata2.py", "servers", "servers-tls", "stress",
+                "sweep",
                 "transfers", "trusting",
             ],
             swiftSettings: settings),

@@ -12,7 +12,8 @@ final class BakeryService: Sendable {
     var lastBody: String { server.requests.last { $0.method != "GET" }?.text ?? "" }
 
     init() throws {
-        let rye = #"{"@odata.etag":"W/\"1\"","ID":1,"Name":"Rye","Price":3.50,"Kind":"Bread","Supplier":"#
+        let rye =
+            #"{"@odata.etag":"W/\"1\"","ID":1,"Name":"Rye","Price":3.50,"Kind":"Bread","Supplier":"#
             + #"{"ID":7,"Name":"Mill","Address":{"City":"Bonn"}}}"#
         let cake = #"{"ID":2,"Name":"Plum cake","Price":4.25,"Kind":"Cake"}"#
         server = try LoopbackServer { routes in
