@@ -15,6 +15,7 @@ enum ParserTarget: String, CaseIterable {
     case lines, events, jsonLines, jsonSequence, parts
     case odataQuery, odataExpression, odataLiteral, odataModel
     case odataPage, odataPieces, odataPayload, odataEntity, edmText
+    case metadata
     case spoolSegment, redaction, receiverAnswer, traceContext
 
     func run(_ text: String, _ data: Data) {
@@ -170,6 +171,8 @@ enum ParserTarget: String, CaseIterable {
         case .odataError, .odataQuery, .odataExpression, .odataLiteral, .odataModel, .odataPage, .odataPieces, .odataPayload, .odataEntity,
             .edmText:
             runOData(text, data)
+        case .metadata:
+            runMetadata(data)
         case .spoolSegment, .redaction, .receiverAnswer, .traceContext:
             runRemoteLogger(text, data)
         }

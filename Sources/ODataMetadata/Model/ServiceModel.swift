@@ -65,6 +65,18 @@ public struct ServiceModel: Sendable {
         index = ModelIndex(
             schemas: schemas, includedSchemas: includedSchemas, references: references, containerName: self.containerName)
     }
+
+    /// Creates the same model with diagnostics.
+    init(_ model: ServiceModel, diagnostics: [ModelDiagnostic]) {
+        version = model.version
+        schemas = model.schemas
+        references = model.references
+        includedSchemas = model.includedSchemas
+        containerName = model.containerName
+        extensions = model.extensions
+        index = model.index
+        self.diagnostics = diagnostics
+    }
 }
 
 extension ServiceModel: Hashable {

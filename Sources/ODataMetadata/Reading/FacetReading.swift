@@ -78,4 +78,28 @@ extension ReadingState {
         }
         return count > 0 && count <= 128
     }
+
+    /// The attributes and control members of CSDL.
+    private static let controls: Set = [
+        "Abstract", "Action", "Alias", "Annotations", "AppliesTo", "BaseTerm", "BaseType", "Collection", "ContainsTarget", "DefaultValue",
+        "EntityContainer", "EntitySet", "EntitySetPath", "EntityType", "Extends", "Function", "HasStream", "Include", "IncludeAnnotations",
+        "IncludeInServiceDocument", "IsBindable", "IsBound", "IsComposable", "IsFlags", "Key", "Kind", "MaxLength", "Name", "Namespace",
+        "NavigationPropertyBinding", "Null", "Nullable", "OnDelete", "OpenType", "Parameter", "Partner", "Precision", "Qualifier",
+        "Reference",
+        "ReferentialConstraint", "ReturnType", "SRID", "Scale", "Term", "Type", "UnderlyingType", "Unicode", "Uri", "Url", "Value",
+        "Version",
+        "xmlns",
+    ]
+
+    /// Whether an attribute of no namespace with this name can be written in both formats, and isn't mistaken for one of CSDL.
+    static func isExtensionName(_ name: String) -> Bool { isIdentifier(name) && !controls.contains(name) }
+
+    /// Whether a name can be the local name of an attribute or element of XML; the ranges above ASCII are simplified.
+    static func isXMLName(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, first.properties.isAlphabetic || first == "_" else { return false }
+        return name.unicodeScalars.allSatisfy { scalar in
+            scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "_" || scalar == "-" || scalar == "."
+                || scalar.value > 0x7F && ReadingState.isIdentifier("_" + String(scalar))
+        }
+    }
 }

@@ -74,7 +74,7 @@ extension JSONObject {
     func rest(_ state: ReadingState) -> ServiceModel.Extensions {
         var extensions = ServiceModel.Extensions()
         for member in members {
-            if member.name.hasPrefix("$"), let text = member.value.text {
+            if member.name.hasPrefix("$"), ReadingState.isExtensionName(String(member.name.dropFirst())), let text = member.value.text {
                 extensions.attributes.append(.init(name: String(member.name.dropFirst()), value: text))
                 state.tell(
                     .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is kept as it is", at: member.place,

@@ -33,10 +33,10 @@ struct ModelAssembly {
             let state = ReadingState()
             return (try JSONDocumentReader.read(data, limits: limits, state: state), state)
         }
-        var state = ReadingState()
+        var state = ReadingState(expected: XMLProlog.aliases(in: data))
         var outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
         if state.hasLateAliases {
-            // A schema used the alias of a later one. Now that all are known, a second pass gets all names right.
+            // A schema used the alias of a later one, which the first look missed. Now that all are known, a second pass gets all names right.
             state = ReadingState(namespaces: state.namespaces)
             outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
         }
@@ -91,20 +91,21 @@ struct ModelAssembly {
         types.repair(&outcome.schemas)
         outcome.associations.resolve(in: &outcome.schemas, state: state)
         types.repairRelations(&outcome.schemas)
-        // The paths are followed in a model whose types are right; another pass would find nothing more.
-        let draft = makeModel(including: included, diagnostics: [])
-        PathRepair(state: state, model: draft, externalNamespaces: types.externalNamespaces).repair(&outcome.schemas)
+        // The paths are followed in a model whose types are right.
+        let draft = makeModel(including: included)
+        let paths = PathRepair(state: state, model: draft, externalNamespaces: types.externalNamespaces)
+        let model = paths.repair(&outcome.schemas) ? makeModel(including: included) : draft
         // In the order of the document; the position in the list keeps equal ones stable.
         let sorted = state.diagnostics.enumerated().sorted {
             ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
         }
-        return makeModel(including: included, diagnostics: sorted.map(\.element))
+        return ServiceModel(model, diagnostics: sorted.map(\.element))
     }
 
-    private func makeModel(including included: [ServiceModel.Schema], diagnostics: [ModelDiagnostic]) -> ServiceModel {
+    private func makeModel(including included: [ServiceModel.Schema]) -> ServiceModel {
         ServiceModel(
             version: outcome.version, schemas: outcome.schemas, references: outcome.references, includedSchemas: included,
-            containerName: outcome.containerName, extensions: outcome.extensions, diagnostics: diagnostics)
+            containerName: outcome.containerName, extensions: outcome.extensions)
     }
 
     /// Merges schemas of one namespace, brings overloads together, and removes what is there twice.

@@ -15,17 +15,33 @@ struct PathRepair {
         case nowhere
     }
 
-    func repair(_ schemas: inout [ServiceModel.Schema]) {
+    /// Repairs schemas and returns whether anything changed. What doesn't change stays shared with the model.
+    func repair(_ schemas: inout [ServiceModel.Schema]) -> Bool {
+        var hasChanged = false
         for index in schemas.indices {
-            for type in schemas[index].entityTypes.indices { repair(&schemas[index].entityTypes[type]) }
-            for type in schemas[index].complexTypes.indices { repair(&schemas[index].complexTypes[type]) }
-            for container in schemas[index].containers.indices { repair(&schemas[index].containers[container]) }
+            for position in schemas[index].entityTypes.indices {
+                guard let type = repaired(schemas[index].entityTypes[position]) else { continue }
+                schemas[index].entityTypes[position] = type
+                hasChanged = true
+            }
+            for position in schemas[index].complexTypes.indices {
+                guard let type = repaired(schemas[index].complexTypes[position]) else { continue }
+                schemas[index].complexTypes[position] = type
+                hasChanged = true
+            }
+            for position in schemas[index].containers.indices {
+                let container = repaired(schemas[index].containers[position])
+                if container == schemas[index].containers[position] { continue }
+                schemas[index].containers[position] = container
+                hasChanged = true
+            }
             for group in schemas[index].targetedAnnotations where !hasTarget(group.target) {
                 state.tell(
                     .unknownTarget, "the target '\(group.target)' of annotations isn't in the model", assuming: "they apply to nothing",
                     at: group.place, path: "Annotations of " + group.target)
             }
         }
+        return hasChanged
     }
 
     private func isExternal(_ name: some StringProtocol) -> Bool {
@@ -35,16 +51,20 @@ struct PathRepair {
 
     // MARK: Types
 
-    private func repair(_ type: inout ServiceModel.StructuredType) {
+    /// The type as repaired, or `nil` if nothing is to be repaired.
+    private func repaired(_ type: ServiceModel.StructuredType) -> ServiceModel.StructuredType? {
+        var result: ServiceModel.StructuredType?
         for reference in type.key {
             if case .nowhere = follow(reference.path[...], from: type.qualifiedName) {
                 state.tell(
                     .unknownKeyProperty, "the key has a property '\(reference.path)' that the type hasn't",
                     assuming: "the key is without it", at: type.place, path: type.target)
-                type.key.removeAll { $0 == reference }
+                var changed = result ?? type
+                changed.key.removeAll { $0 == reference }
+                result = changed
             }
         }
-        if type.kind == .entity, !type.isAbstract, type.key.isEmpty, model.key(of: type).isEmpty, !hasExternalBase(type) {
+        if type.kind == .entity, !type.isAbstract, (result ?? type).key.isEmpty, model.key(of: type).isEmpty, !hasExternalBase(type) {
             state.tell(
                 .missingKey, "the entity type has no key", assuming: "its entities can't be addressed by a key", at: type.place,
                 path: type.target, severity: .noted)
@@ -56,8 +76,11 @@ struct PathRepair {
             state.tell(
                 .unknownPartner, "the partner '\(partner)' isn't in '\(relation.targetType)'", assuming: "the property has no partner",
                 at: relation.place, path: relation.target)
-            type.navigationProperties[index].partner = nil
+            var changed = result ?? type
+            changed.navigationProperties[index].partner = nil
+            result = changed
         }
+        return result
     }
 
     private func hasExternalBase(_ type: ServiceModel.StructuredType) -> Bool {
@@ -92,7 +115,8 @@ struct PathRepair {
 
     // MARK: Containers
 
-    private func repair(_ container: inout ServiceModel.EntityContainer) {
+    private func repaired(_ original: ServiceModel.EntityContainer) -> ServiceModel.EntityContainer {
+        var container = original
         if let base = container.extends, model.schemas.flatMap(\.containers).allSatisfy({ $0.qualifiedName != base }),
             model.includedSchemas.flatMap(\.containers).allSatisfy({ $0.qualifiedName != base }), !isExternal(base)
         {
@@ -131,6 +155,7 @@ struct PathRepair {
                 container.operationImports[index].entitySet = nil
             }
         }
+        return container
     }
 
     /// A path without the name of its own container.

@@ -9,8 +9,16 @@ final class ReadingState {
     var diagnostics: [ModelDiagnostic] = []
     private var path: [String] = []
 
-    /// - Parameter namespaces: The namespaces by alias that an earlier pass over the document found.
-    init(namespaces: [String: String] = [:]) { self.namespaces = namespaces }
+    /// Namespaces by alias that the document declares later on, by what a first look at it shows.
+    private let expected: [String: String]
+
+    /// - Parameters:
+    ///   - namespaces: The namespaces by alias that an earlier pass over the document found.
+    ///   - expected: Those that a first look at the document shows.
+    init(namespaces: [String: String] = [:], expected: [String: String] = [:]) {
+        self.namespaces = namespaces
+        self.expected = expected
+    }
 
     // MARK: Names
 
@@ -20,12 +28,14 @@ final class ReadingState {
                 .duplicateSchema, "the alias '\(alias)' stands for two namespaces", assuming: "it stands for '\(other)'", at: place)
         } else {
             namespaces[alias] = namespace
-            resolved.removeAll()
+            if expected[alias] != namespace { resolved.removeAll() }
         }
     }
 
-    /// Whether a name was read before the alias that it begins with was declared.
-    var hasLateAliases: Bool { unresolved.contains { namespaces[$0] != nil } }
+    /// Whether a name was read before the alias that it begins with was declared, or by one that never was.
+    var hasLateAliases: Bool {
+        unresolved.contains { namespaces[$0] != nil } || expected.contains { namespaces[$0.key] != $0.value }
+    }
 
     /// Returns a qualified name in full. Equal names share one string.
     func name(_ raw: String) -> String {
@@ -34,7 +44,7 @@ final class ReadingState {
         var name = trimmed
         if let dot = trimmed.utf8.lastIndex(of: UInt8(ascii: ".")) {
             let prefix = String(trimmed[..<dot])
-            if let namespace = namespaces[prefix] {
+            if let namespace = namespaces[prefix] ?? expected[prefix] {
                 name = namespace.isEmpty ? String(trimmed[trimmed.index(after: dot)...]) : namespace + trimmed[dot...]
             } else {
                 unresolved.insert(prefix)

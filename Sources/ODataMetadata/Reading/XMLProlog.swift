@@ -31,6 +31,30 @@ enum XMLProlog {
         return data
     }
 
+    /// The namespaces by alias in the start tags of schemas, as far as a search for them shows: it knows nothing of comments and prefixes.
+    static func aliases(in data: Data) -> [String: String] {
+        var aliases: [String: String] = [:]
+        var rest = data[...]
+        while let start = rest.range(of: Data("<Schema ".utf8)) {
+            rest = rest[start.upperBound...]
+            guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { break }
+            let tag = String(decoding: rest[..<end], as: UTF8.self)
+            if let alias = value(of: " Alias=\"", in: " " + tag), let namespace = value(of: " Namespace=\"", in: " " + tag),
+                aliases[alias] == nil
+            {
+                aliases[alias] = namespace
+            }
+            rest = rest[end...]
+        }
+        return aliases
+    }
+
+    private static func value(of attribute: String, in tag: String) -> String? {
+        guard let start = tag.range(of: attribute) else { return nil }
+        let text = tag[start.upperBound...].prefix { $0 != "\"" }
+        return text.isEmpty || text.contains("&") ? nil : String(text)
+    }
+
     private static func end(of data: Data, _ mark: String) -> Data.Index? {
         data.range(of: Data(mark.utf8))?.upperBound
     }

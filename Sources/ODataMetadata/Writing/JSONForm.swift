@@ -21,20 +21,9 @@ private struct JSONForm {
 
     // MARK: Extensions
 
-    /// Names of control members that an unknown attribute would be mistaken for.
-    private static let controls: Set = [
-        "Type", "Kind", "Collection", "Nullable", "MaxLength", "Precision", "Scale", "SRID", "Unicode", "DefaultValue", "Key", "Abstract",
-        "BaseType", "OpenType", "HasStream", "Partner", "ContainsTarget", "ReferentialConstraint", "OnDelete", "UnderlyingType", "IsFlags",
-        "BaseTerm", "AppliesTo", "IsBound", "IsComposable", "EntitySetPath", "Parameter", "ReturnType", "Name", "Extends", "Action",
-        "Function",
-        "EntitySet", "IncludeInServiceDocument", "NavigationPropertyBinding", "Include", "IncludeAnnotations", "Alias", "Annotations",
-        "Version",
-        "Reference", "EntityContainer",
-    ]
-
     /// Whether an attribute can stay: as a member with a `$`.
     private func isPlain(_ attribute: ServiceModel.Extensions.Attribute) -> Bool {
-        attribute.namespace.isEmpty && !Self.controls.contains(attribute.name)
+        attribute.namespace.isEmpty && ReadingState.isExtensionName(attribute.name)
     }
 
     /// Turns attributes of other namespaces into annotations: `sap:label` is a string with the term

@@ -20,7 +20,7 @@ struct XMLModelWriter {
         var root =
             "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<edmx:Edmx xmlns:edmx=\"\(XMLNamespace.edmx)\" xmlns=\"\(XMLNamespace.edm)\""
         var attributes = ""
-        for attribute in model.extensions.attributes {
+        for attribute in model.extensions.attributes where ReadingState.isXMLName(attribute.name) {
             attributes += " " + (attribute.namespace.isEmpty ? "" : tail.prefix(of: attribute.namespace) + ":") + attribute.name + "=\""
             XMLOutput.escape(attribute.value, to: &attributes, isAttribute: true)
             attributes += "\""

@@ -36,7 +36,9 @@ struct XMLOutput {
         close()
         body += String(repeating: "  ", count: depth) + "<" + name
         for case (let name, let value?) in attributes { attribute(name, value) }
-        for extra in extensions.attributes {
+        // A model that was made by hand can have attributes that XML can't, or that the element has already.
+        for extra in extensions.attributes where ReadingState.isXMLName(extra.name) {
+            if extra.namespace.isEmpty, attributes.contains(where: { $0.0 == extra.name }) { continue }
             attribute(extra.namespace.isEmpty ? extra.name : prefix(of: extra.namespace) + ":" + extra.name, extra.value)
         }
         isOpen = true

@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
 ]
 
 // Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
-// shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`).
+// shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`); print models (`csdl-agreement`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],
@@ -34,6 +34,9 @@ let package = Package(
             name: "transfer-probe",
             dependencies: [.product(name: "WebServiceClient", package: "web-service-client")],
             path: "Transfers", swiftSettings: settings),
+        .executableTarget(
+            name: "metadata-probe", dependencies: [.product(name: "ODataMetadata", package: "web-service-client")], path: "Metadata",
+            swiftSettings: settings),
         .executableTarget(
             name: "cache-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Caches",
             swiftSettings: settings),

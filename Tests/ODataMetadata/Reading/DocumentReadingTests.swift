@@ -107,6 +107,12 @@ import Testing
         #expect(model.diagnostics.isEmpty)
     }
 
+    @Test func aliasesThatOnlySeemToBeThere() throws {
+        let text = String(decoding: document("<ComplexType Name=\"T\" BaseType=\"b.Base\"/><ComplexType Name=\"U\"/>"), as: UTF8.self)
+        let model = try ServiceModel(xml: Data(("<!-- <Schema Namespace=\"S\" Alias=\"b\"> -->" + text).utf8))
+        #expect(model.diagnostics.map(\.message) == ["the base type 'b.Base' isn't in the model"])
+    }
+
     @Test func otherEncodings() throws {
         let text = String(decoding: document("<ComplexType Name=\"Größe\"/>"), as: UTF8.self)
         var wide = Data([0xFF, 0xFE])
@@ -114,5 +120,10 @@ import Testing
         for data in [wide, Data([0xEF, 0xBB, 0xBF]) + Data(text.utf8)] {
             #expect(try ServiceModel(data: data).complexType("S.Größe") != nil)
         }
+        let latin = try #require(("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n" + text).data(using: .isoLatin1))
+        #expect(try ServiceModel(data: latin).complexType("S.Größe")?.position?.line == 5)
+        // On Linux, XMLParser traps on values that aren't UTF-8.
+        #expect(throws: ServiceModelError.self) { try ServiceModel(data: latin.dropFirst(44)) }
+        #expect(throws: ServiceModelError.self) { try ServiceModel(data: Data("<?xml version=\"1.0\" encoding=\"EBCDIC\"?><a/>".utf8)) }
     }
 }
