@@ -140,8 +140,7 @@ let package = Package(
             exclude: [
 <<<<<<< HEAD
                 "Probes", "cache-sweep", "careless", "dying-tunnel", "generated-code", "odata2.py", "servers", "servers-tls", "stress",
-                "sweep",
-                "transfers", "trusting",
+                "sweep", "transfers", "trusting",
 =======
                 "Probes", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress",
                 "sweep", "transfers",
