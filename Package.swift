@@ -138,14 +138,8 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-<<<<<<< HEAD
-                "Probes", "cache-sweep", "careless", "dying-tunnel", "generated-code", "odata2.py", "servers", "servers-tls", "stress",
-                "sweep", "transfers", "trusting",
-=======
-                "Probes", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress",
-                "sweep", "transfers",
-                "trusting",
->>>>>>> c47370b4e8402dbb912f2f661eadca729aa07408
+                "Probes", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code", "odata2.py", "servers", "servers-tls",
+                "stress", "sweep", "transfers", "trusting",
             ],
             swiftSettings: settings),
     ]
