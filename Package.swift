@@ -138,7 +138,8 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-                "Probes", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code", "odata2.py", "servers", "servers-tls",
+                "Probes", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code", "odata2.py", "servers",
+                "servers-tls",
                 "stress", "sweep", "transfers", "trusting",
             ],
             swiftSettings: settings),
