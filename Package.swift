@@ -20,6 +20,10 @@ let package = Package(
         .library(name: "WebServiceClient", targets: ["WebServiceClient"]),
         .library(name: "OData", targets: ["OData"]),
         .library(name: "ODataMetadata", targets: ["ODataMetadata"]),
+        .library(name: "ODataGeneration", targets: ["ODataGeneration"]),
+        .executable(name: "odata-generator", targets: ["ODataGenerator"]),
+        .plugin(name: "ODataGeneratorPlugin", targets: ["ODataGeneratorPlugin"]),
+        .plugin(name: "GenerateOData", targets: ["GenerateOData"]),
         .library(name: "RemoteLogger", targets: ["RemoteLogger"]),
         .library(name: "WebServiceTesting", targets: ["WebServiceTesting"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
@@ -57,6 +61,17 @@ let package = Package(
         // Depends on nothing, since tools that generate code are built for the host.
         .target(name: "ODataMetadata", swiftSettings: librarySettings),
         .target(name: "OData", dependencies: ["WebServiceClient", "ODataMetadata"], swiftSettings: librarySettings),
+        // The generator runs on the host, and so must not depend on what the generated code depends on: every package would build that twice.
+        .target(name: "ODataGeneration", dependencies: ["ODataMetadata"], swiftSettings: librarySettings),
+        .executableTarget(
+            name: "ODataGenerator", dependencies: ["ODataGeneration", "ODataMetadata"], swiftSettings: librarySettings),
+        .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["ODataGenerator"]),
+        .plugin(
+            name: "GenerateOData",
+            capability: .command(
+                intent: .custom(verb: "generate-odata", description: "Generates Swift code from the metadata documents of OData services."),
+                permissions: [.writeToPackageDirectory(reason: "It writes the generated code beside the documents.")]),
+            dependencies: ["ODataGenerator"]),
         .target(name: "ODataQueryParsing", dependencies: ["OData", "WebServiceClient"], swiftSettings: librarySettings),
         .target(
             name: "RemoteLogger",
@@ -96,6 +111,9 @@ let package = Package(
             name: "ODataMetadataTests", dependencies: ["ODataMetadata", "TestSupport"], path: "Tests/ODataMetadata",
             swiftSettings: settings),
         .testTarget(
+            name: "ODataGenerationTests", dependencies: ["ODataGeneration", "ODataMetadata", "TestSupport"], path: "Tests/ODataGeneration",
+            swiftSettings: settings),
+        .testTarget(
             name: "ODataTests", dependencies: ["OData", "ODataQueryParsing", "WebServiceTesting", "TestSupport"], path: "Tests/OData",
             swiftSettings: settings),
         .testTarget(
@@ -120,9 +138,8 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-                "Probes", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress",
-                "sweep", "transfers",
-                "trusting",
+                "Probes", "batches", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code", "odata2.py", "servers",
+                "servers-tls", "stress", "sweep", "transfers", "trusting",
             ],
             swiftSettings: settings),
     ]

@@ -29,7 +29,14 @@ extension ODataClient {
         returning type: Result.Type = Result.self,
         if condition: WriteCondition = .none
     ) async throws -> Result {
-        let operation = try operation(action, parameters, condition)
+        try await invoke(action, arguments: parameters, returning: type, if: condition)
+    }
+
+    func invoke<Result: Decodable & Sendable>(
+        _ action: ODataQuery, arguments: some Collection<(key: String, value: any Encodable & Sendable)>, returning type: Result.Type,
+        if condition: WriteCondition
+    ) async throws -> Result {
+        let operation = try operation(action, arguments, condition)
         return try await response(try call(operation, for: Result.self), ODataOperation(operation.query.resource)).value
     }
 
@@ -49,7 +56,13 @@ extension ODataClient {
     public func invoke(
         _ action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:], if condition: WriteCondition = .none
     ) async throws {
-        try await send(operation(action, parameters, condition), for: .calling)
+        try await invoke(action, arguments: parameters, if: condition)
+    }
+
+    func invoke(
+        _ action: ODataQuery, arguments: some Collection<(key: String, value: any Encodable & Sendable)>, if condition: WriteCondition
+    ) async throws {
+        try await send(operation(action, arguments, condition), for: .calling)
     }
 
     /// Calls a function and returns its result, a value or a collection of values.
@@ -78,7 +91,7 @@ extension ODataClient {
 
     /// Returns the call of an action as a change.
     func operation(
-        _ action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable>, _ condition: WriteCondition
+        _ action: ODataQuery, _ parameters: some Collection<(key: String, value: any Encodable & Sendable)>, _ condition: WriteCondition
     ) throws -> WriteOperation {
         var operation = WriteOperation(.post, action)
         operation.condition = condition
@@ -103,7 +116,7 @@ extension ResourcePath {
     ///
     /// - Throws: ``ODataQueryError`` if a parameter has no literal, or the path isn't one of a service operation.
     fileprivate func serviceOperation(
-        _ parameters: KeyValuePairs<String, any Encodable & Sendable>
+        _ parameters: some Collection<(key: String, value: any Encodable & Sendable)>
     ) throws(ODataQueryError) -> ResourcePath {
         guard !parameters.isEmpty else { return self }
         var all: [QueryPath.Parameter] = []

@@ -1,0 +1,125 @@
+/// What is generated for a service, as a JSON file beside its metadata document says.
+///
+///     {
+///         "service": "Graph",
+///         "document": "graph.csdl.xml",
+///         "include": ["microsoft.graph.user", { "type": "microsoft.graph.message", "relations": ["attachments"] }, { "sets": "groups" }],
+///         "names": { "microsoft.graph.security.alert": "SecurityAlert" },
+///         "projections": { "UserCard": { "of": "microsoft.graph.user", "properties": ["id", { "manager": ["id"] }] } }
+///     }
+///
+/// Every member is optional. Names are those of the document: qualified names, without aliases.
+public struct GenerationConfiguration: Sendable, Hashable {
+    /// The access level of the generated declarations.
+    public enum Access: String, Sendable, Hashable, CaseIterable {
+        /// Visible in the module. Unused code of a release build is removed.
+        case `internal`
+        /// Visible in the package.
+        case package
+        /// Visible everywhere.
+        case `public`
+    }
+
+    /// How many relations are followed from an included type.
+    public enum Relations: Sendable, Hashable {
+        /// So many relations behind each other: 0 by default.
+        case steps(Int)
+        /// All.
+        case all
+        /// Those of the type with these names.
+        case named([String])
+    }
+
+    /// Which derived types come along with an included type.
+    public enum DerivedTypes: Sendable, Hashable {
+        /// None, the default.
+        case none
+        /// All.
+        case all
+        /// Those with these qualified names.
+        case named([String])
+    }
+
+    /// Types to include, with what comes along.
+    public struct TypeInclusion: Sendable, Hashable {
+        /// The qualified name of a type, or a pattern with `*` for any characters: `microsoft.graph.security.*`.
+        public var type: String
+        /// The names of the properties and relations to generate, besides the key; `nil` for all.
+        public var properties: [String]?
+        /// The relations whose targets are included too.
+        public var relations: Relations
+        /// The derived types that are included too.
+        public var derived: DerivedTypes
+
+        /// Creates an inclusion.
+        public init(_ type: String, properties: [String]? = nil, relations: Relations = .steps(0), derived: DerivedTypes = .none) {
+            self.type = type
+            self.properties = properties
+            self.relations = relations
+            self.derived = derived
+        }
+    }
+
+    /// An entry of the include list.
+    public enum Inclusion: Sendable, Hashable {
+        /// Types.
+        case types(TypeInclusion)
+        /// The types of entity sets and singletons, by their names.
+        case sets([String])
+        /// The parameter and return types of operations, by their qualified names.
+        case operations([String])
+    }
+
+    /// A property of a projection.
+    public struct ProjectedProperty: Sendable, Hashable {
+        /// The name of the property or navigation property.
+        public var name: String
+        /// The properties of its value; `nil` for the value as the model declares it.
+        public var properties: [ProjectedProperty]?
+
+        /// Creates a property.
+        public init(_ name: String, properties: [ProjectedProperty]? = nil) {
+            self.name = name
+            self.properties = properties
+        }
+    }
+
+    /// A plain structure with some properties of a type.
+    public struct Projection: Sendable, Hashable {
+        /// The name in Swift.
+        public var name: String
+        /// The qualified name of the type.
+        public var type: String
+        /// The properties.
+        public var properties: [ProjectedProperty]
+
+        /// Creates a projection.
+        public init(_ name: String, of type: String, properties: [ProjectedProperty]) {
+            self.name = name
+            self.type = type
+            self.properties = properties
+        }
+    }
+
+    /// The name of the enumeration that has everything, and the beginning of the client's name. By default, made from the file's name.
+    public var service: String?
+    /// The name of the metadata document in the same folder. By default, the file's own name with `.csdl.xml` or `.csdl.json`.
+    public var document: String?
+    /// The files of referenced documents, by the addresses that the document uses.
+    public var references: [String: String] = [:]
+    /// The access level.
+    public var access = Access.internal
+    /// The number of files of generated code, 1 to 64. The compiler uses less memory for several files of a large model.
+    public var files = 1
+    /// The types to include; `nil` for all, up to ``CodeGenerator/mostTypes``.
+    public var include: [Inclusion]?
+    /// Qualified names and patterns of types that aren't included even if an included type has properties of them.
+    public var exclude: [String] = []
+    /// Names in Swift by names of the model: `Ns.Type`, `Ns.Type/property`, `Ns.operation`, `Ns.Container/Set`, or a namespace.
+    public var names: [String: String] = [:]
+    /// The plain structures.
+    public var projections: [Projection] = []
+
+    /// Creates a configuration that includes everything.
+    public init() {}
+}

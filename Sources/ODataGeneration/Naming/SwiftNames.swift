@@ -1,0 +1,131 @@
+/// The rules by which a name of a service's model becomes a name in Swift.
+///
+/// A result depends only on the name itself, so that it stays the same when the service adds other names. Names that meet are told apart by
+/// ``NameScope``.
+enum SwiftNames {
+    /// Returns the name of a type or a namespace: with an uppercase first letter and otherwise as it is.
+    static func typeName(_ wire: String) -> String {
+        let name = identifier(wire)
+        let marks = name.prefix { $0 == "_" }
+        guard let first = name.dropFirst(marks.count).first else { return name }
+        let upper = String(first).uppercased()
+        // Some letters have an uppercase of several characters, which isn't worth a change: ß.
+        return upper.count == 1 ? marks + upper + name.dropFirst(marks.count + 1) : name
+    }
+
+    /// Returns the name of a property, a parameter, a method or a member of an enumeration: with a lowercase first letter.
+    ///
+    /// Of several uppercase letters at the beginning, all become lowercase but the one that begins the next word: `ID` is `id`, `URLText`
+    /// is `urlText`, and `ADDRESS_ID` is `address_ID`.
+    static func memberName(_ wire: String) -> String {
+        let name = identifier(wire)
+        let marks = name.prefix { $0 == "_" }
+        let rest = name.dropFirst(marks.count)
+        var run = rest.prefix(while: \.isUppercase)
+        if run.count > 1, let next = rest.dropFirst(run.count).first, next.isLowercase { run = run.dropLast() }
+        return marks + run.lowercased() + rest.dropFirst(run.count)
+    }
+
+    /// Returns a name in which everything that can't be in an identifier is replaced by `_`.
+    static func identifier(_ wire: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in wire.unicodeScalars { scalars.append(isAllowed(scalar) ? scalar : "_") }
+        if let first = scalars.first, !isAllowed(first: first) { scalars.insert("_", at: scalars.startIndex) }
+        // A single `_` isn't a name.
+        while scalars.count < 2, scalars.allSatisfy({ $0 == "_" }) { scalars.append("_") }
+        return String(scalars)
+    }
+
+    /// Returns whether a text is an identifier that can be written as it is or in backticks.
+    static func isIdentifier(_ name: String) -> Bool {
+        !name.isEmpty && name != "_" && identifier(name) == name
+    }
+
+    // ASCII is compared directly because nearly all names consist of it.
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_": true
+        default: !scalar.isASCII && scalar.properties.isXIDContinue
+        }
+    }
+
+    private static func isAllowed(first scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "0"..."9": false
+        default: scalar.isASCII || scalar.properties.isXIDStart
+        }
+    }
+
+    /// Returns a name as it is declared: reserved words are in backticks.
+    static func declared(_ name: String) -> String {
+        keywords.contains(name) ? "`\(name)`" : name
+    }
+
+    /// Returns a literal of a string.
+    static func literal(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case _ where scalar.value < 0x20 || isInvisible(scalar): result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// Returns whether a character can't be seen, breaks lines or changes the order in which others are shown.
+    static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
+        default: false
+        }
+    }
+
+    /// Words that must be in backticks where they are declared.
+    static let keywords: Set<String> = [
+        "actor", "Any", "as", "associatedtype", "async", "await", "break", "case", "catch", "class", "continue", "default", "defer",
+        "deinit",
+        "do", "each", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in",
+        "inout",
+        "internal", "is", "let", "nil", "open", "operator", "package", "precedencegroup", "private", "protocol", "public", "repeat",
+        "rethrows", "return", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var",
+        "where", "while",
+    ]
+
+    /// Names that have a meaning of their own even in backticks, or after a dot.
+    static let unusable: Set<String> = ["init", "self", "Self", "Type", "Protocol"]
+
+    /// The members of `ODataItem`, which a property of the same name would hide behind.
+    static let itemMembers: Set<String> = [
+        "as", "debugDescription", "encode", "hash", "hashValue", "metadata", "record", "seen", "set", "undeclared", "writable",
+    ]
+
+    /// The static members of `OpenMember` and `OpenFlags`, and the cases of `Optional`, which a member of an enumeration would collide with.
+    static let memberStatics: Set<String> = ["known", "none", "propertySample", "some"]
+
+    /// The members of `ODataClient`, which a set or an operation would collide with. A test compares them with the sources.
+    static let clientMembers: Set<String> = [
+        "activity", "addReference", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes", "checksItems",
+        "circuits", "configuration", "configure", "count", "create", "customMirror", "debugDescription", "defaults", "delete", "describe",
+        "description", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch",
+        "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "media", "metadataLevel",
+        "model",
+        "page", "pages", "prefetchesPages", "printer", "profile", "queue", "removeReference", "replace", "replaceProfile",
+        "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types",
+        "update",
+        "upload", "upsert", "userInfo", "v2Bindings", "verify",
+    ]
+
+    /// The names that types and namespaces can't have, besides the name of the service: modules that the generated code names.
+    static let reservedTypes: Set<String> = ["OData", "Swift", "Foundation", "WebServiceClient", "Any"]
+
+    /// The declarations that the enumeration of each service has.
+    static let serviceMembers: Set<String> = ["SchemaModel", "SchemaTag", "schema"]
+
+    /// The types of Swift that the generated code names; they are written with their module if the service has a type of the same name.
+    static let swiftTypes: Set<String> = [
+        "Bool", "Int8", "UInt8", "Int16", "Int32", "Int64", "Double", "Float", "String", "Codable", "Hashable", "Sendable",
+    ]
+}

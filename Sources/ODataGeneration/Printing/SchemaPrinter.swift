@@ -1,0 +1,141 @@
+import ODataMetadata
+
+/// Prints the table of types as the text that `ItemSchema` reads.
+///
+/// One string costs the compiler a small part of what a literal of dictionaries costs.
+struct SchemaPrinter {
+    private let types: SwiftTypes
+    private var model: ServiceModel { types.model }
+    private var selection: TypeSelection { types.selection }
+
+    init(_ types: SwiftTypes) {
+        self.types = types
+    }
+
+    /// Returns the lines in the order of the qualified names.
+    func lines() -> [String] {
+        var lines: [String] = []
+        for name in selection.structuredTypes.sorted() {
+            guard let type = model.structuredType(name) else { continue }
+            lines += self.lines(type)
+        }
+        lines += derivedLines()
+        for name in selection.enumerations.sorted() {
+            guard let type = model.enumType(name) else { continue }
+            lines.append((type.isFlags ? "flags " : "enum ") + encoded(name))
+            var seen: Set<String> = []
+            let members = type.members.filter { seen.insert($0.name).inserted }
+            for member in members.sorted(by: { ($0.value, $0.name) < ($1.value, $1.name) }) {
+                lines.append(" \(encoded(member.name)) \(member.value)")
+            }
+        }
+        return lines
+    }
+
+    private func lines(_ type: ServiceModel.StructuredType) -> [String] {
+        var head = (type.kind == .entity ? "type " : "complex ") + encoded(type.qualifiedName)
+        if let base = model.baseTypes(of: type).first { head += " : " + encoded(base.qualifiedName) }
+        if type.isAbstract { head += " abstract" }
+        if type.isOpen { head += " open" }
+        let members = TypeMembers(type, types)
+        var lines = [head]
+        for property in members.properties {
+            let resolved = types.resolved(property.type)
+            var text = encoded(resolved.name)
+            if resolved.isCollection { text = "[\(text)]" }
+            if resolved.isCollection || !resolved.isNullable { text += "!" }
+            let words = [text] + members.access(of: property)
+            lines.append(" \(encoded(property.name)) " + words.joined(separator: " "))
+        }
+        for relation in members.relations {
+            let target = encoded(relation.targetType)
+            lines.append(" \(encoded(relation.name)) > " + (relation.isCollection ? "[\(target)]" : target))
+        }
+        return lines
+    }
+
+    /// The types that aren't included but derived from an included one, so that an entity of such a type is known to be one of its base.
+    private func derivedLines() -> [String] {
+        var found: [String: String] = [:]
+        for name in selection.structuredTypes {
+            for type in model.derivedTypes(of: name) where !selection.contains(type.qualifiedName) {
+                found[type.qualifiedName] = model.baseTypes(of: type).first?.qualifiedName
+            }
+        }
+        return found.sorted { $0.key < $1.key }.map { "derived \(encoded($0.key)) : \(encoded($0.value))" }
+    }
+
+    /// Returns a name without characters that have a meaning in the table or in a literal: they are percent-encoded.
+    private func encoded(_ name: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            let isPlain =
+                scalar.isASCII
+                ? scalar.value > 0x20 && scalar.value < 0x7F && !"%\"\\[]!?".unicodeScalars.contains(scalar)
+                : !SwiftNames.isInvisible(scalar) && !scalar.properties.isWhitespace
+            if isPlain {
+                result.append(scalar)
+            } else {
+                for byte in String(scalar).utf8 {
+                    let digits = String(byte, radix: 16, uppercase: true)
+                    result.append(contentsOf: ("%" + (digits.count < 2 ? "0" : "") + digits).unicodeScalars)
+                }
+            }
+        }
+        return String(result)
+    }
+}
+
+/// The members that are printed of a structured type: its own ones that are included, the key first and then by name.
+struct TypeMembers {
+    let properties: [ServiceModel.Property]
+    let relations: [ServiceModel.NavigationProperty]
+    private let model: ServiceModel
+    private let key: [String]
+
+    init(_ type: ServiceModel.StructuredType, _ types: SwiftTypes) {
+        model = types.model
+        let name = type.qualifiedName
+        let key = types.model.key(of: type).map(\.path)
+        self.key = key
+        var seen: Set<String> = []
+        let all = type.properties.filter { types.selection.contains($0.name, of: name) && seen.insert($0.name).inserted }
+        let own = all.filter { !key.contains($0.name) }.sorted { $0.name < $1.name }
+        properties = key.compactMap { part in all.first { $0.name == part } } + own
+        relations = type.navigationProperties.filter { types.selection.contains($0.name, of: name) && seen.insert($0.name).inserted }
+            .sorted { $0.name < $1.name }
+    }
+
+    /// Returns the words of the table that say when a property can be set.
+    func access(of property: ServiceModel.Property) -> [String] {
+        var words: [String] = key.contains(property.name) ? ["key"] : []
+        let sap = { (name: String) in property.extensions[name, in: ServiceModel.Extensions.sap] == "false" }
+        if isTagged("Computed", property) || hasGeneratedValue(property) {
+            words.append("computed")
+        } else if isReadOnly(property) || sap("creatable") && sap("updatable") {
+            words.append("readonly")
+        } else if isTagged("Immutable", property) || sap("updatable") {
+            words.append("immutable")
+        } else if sap("creatable") {
+            words.append("notcreatable")
+        }
+        return words
+    }
+
+    private func isTagged(_ term: String, _ property: ServiceModel.Property) -> Bool {
+        model.annotation("Org.OData.Core.V1." + term, of: property)?.isTrue ?? false
+    }
+
+    /// Whether a service of version 2 or 3 says that its database makes the value.
+    private func hasGeneratedValue(_ property: ServiceModel.Property) -> Bool {
+        let pattern = property.extensions["StoreGeneratedPattern", in: ServiceModel.Extensions.edmAnnotation]
+        return pattern == "Identity" || pattern == "Computed"
+    }
+
+    private func isReadOnly(_ property: ServiceModel.Property) -> Bool {
+        guard let value = model.annotation("Org.OData.Core.V1.Permissions", of: property)?.value else { return false }
+        if let number = value.intValue { return number & 2 == 0 }
+        guard let permissions = value.text?.split(separator: ",") else { return false }
+        return !permissions.contains { $0.contains("Write") }
+    }
+}
