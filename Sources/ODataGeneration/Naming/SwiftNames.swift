@@ -107,15 +107,13 @@ enum SwiftNames {
 
     /// The members of `ODataClient`, which a set or an operation would collide with. A test compares them with the sources.
     static let clientMembers: Set<String> = [
-        "activity", "addReference", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes", "checksItems",
-        "circuits", "configuration", "configure", "count", "create", "customMirror", "debugDescription", "defaults", "delete", "describe",
-        "description", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch",
-        "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "media", "metadataLevel",
-        "model",
-        "page", "pages", "prefetchesPages", "printer", "profile", "queue", "removeReference", "replace", "replaceProfile",
-        "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types",
-        "update",
-        "upload", "upsert", "userInfo", "v2Bindings", "verify",
+        "activity", "addReference", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes",
+        "checksItems", "circuits", "configuration", "configure", "count", "create", "customMirror", "debugDescription", "defaults",
+        "deferredBatch", "delete", "describe", "description", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment",
+        "evaluate", "fetch", "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize",
+        "media", "metadataLevel", "model", "page", "pages", "prefetchesPages", "printer", "profile", "queue", "removeReference",
+        "replace", "replaceProfile", "responses", "send", "serviceDocument", "session", "set", "setRawValue", "setReference",
+        "shutdown", "start", "stream", "streamsPages", "types", "update", "upload", "upsert", "userInfo", "v2Bindings", "verify",
     ]
 
     /// The names that types and namespaces can't have, besides the name of the service: modules that the generated code names.
