@@ -13,18 +13,28 @@ import Musl
 #endif
 
 /// The kernel's own reports, in network namespaces that the tests change with `ip`.
+///
+/// They run in processes of their own: a thread that a namespace's thread creates stays in that namespace, threads of the task pool
+/// included, and every test that such a thread runs finds no network.
 @Suite(.serialized) struct SystemNetworksTests {
     /// A network namespace of its own with the pair of interfaces `net0` and `net1`, and a monitor in it. The namespace belongs to a thread.
     private final class Namespace: Sendable {
         let latest = Locked<NetworkStatus?>(nil)
         let reports = Locked(0)
 
+        /// Whether a namespace can be made here.
+        static var isPossible: Bool {
+            get async {
+                let words = ["unshare", "--net", "ip", "link", "add", "net0", "type", "veth", "peer", "name", "net1"]
+                return (try? await RunningProcess(words).end()) == 0
+            }
+        }
+
         /// Performs work in a new namespace, on a separate thread.
-        ///
-        /// - Returns: Whether a namespace can be made here.
-        static func run(buffer: Int32 = 0, _ body: @escaping @Sendable (Namespace) throws -> Void) async throws -> Bool {
+        static func run(buffer: Int32 = 0, _ body: @escaping @Sendable (Namespace) throws -> Void) async throws {
             try await onOwnThread {
-                guard isolate(), try ip(["link", "add", "net0", "type", "veth", "peer", "name", "net1"]) else { return false }
+                try #require(isolate())
+                try #require(try ip(["link", "add", "net0", "type", "veth", "peer", "name", "net1"]))
                 let namespace = Namespace()
                 let stop = NetlinkMonitor.start(buffer: buffer) { status in
                     namespace.latest.withLock { $0 = status }
@@ -32,7 +42,6 @@ import Musl
                 }
                 defer { stop() }
                 try body(namespace)
-                return true
             }
         }
 
@@ -71,52 +80,66 @@ import Musl
         }
     }
 
-    private static let skipped = "network namespaces can't be made here, which takes root and `ip`"
-
-    @Test func `each change of links, addresses and routes is seen`() async throws {
-        let isDone = try await Namespace.run { net in
-            try net.after("link set lo up", is: .noLink)
-            try net.after("link set net0 up", is: .noLink)
-            // Without duplicate address detection: that of link-local addresses takes seconds.
-            try net.after("link set net1 up", is: .noAddress)
-            try net.after("addr add 192.0.2.5/24 dev net0", is: .noRoute)
-            try net.after("route add 198.51.100.0/24 via 192.0.2.1", is: .noRoute)
-            try net.after("route add default via 192.0.2.1", is: .defaultRoute, v4: true)
-            try net.after(
-                "-6 addr add 2001:db8::5/64 dev net0 nodad", "-6 route add default via 2001:db8::1", is: .defaultRoute, v4: true, v6: true)
-            try net.after("route del default", is: .defaultRoute, v6: true)
-            try net.after("-6 route del default", is: .noRoute)
-            try net.after("route add blackhole default", is: .noRoute)
-            try net.after("route del blackhole default", "route add default via 192.0.2.1", is: .defaultRoute, v4: true)
-            // The kernel doesn't report the routes that disappear with a link.
-            try net.after("link set net0 down", is: .noLink)
-            try net.after("link set net0 up", "route add default via 192.0.2.1", is: .defaultRoute, v4: true)
-            try net.after("link set net1 down", is: .noLink)
-            try net.after("link set net1 up", is: .defaultRoute, v4: true)
-            try net.after("addr flush dev net0", is: .noAddress)
-            try net.after("link del net0", is: .noLink)
+    @Test(.enabled("network namespaces can't be made here, which takes root and `ip`") { await Namespace.isPossible })
+    func `each change of links, addresses and routes is seen`() async {
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                try await Namespace.run { net in
+                    try net.after("link set lo up", is: .noLink)
+                    try net.after("link set net0 up", is: .noLink)
+                    // Without duplicate address detection: that of link-local addresses takes seconds.
+                    try net.after("link set net1 up", is: .noAddress)
+                    try net.after("addr add 192.0.2.5/24 dev net0", is: .noRoute)
+                    try net.after("route add 198.51.100.0/24 via 192.0.2.1", is: .noRoute)
+                    try net.after("route add default via 192.0.2.1", is: .defaultRoute, v4: true)
+                    try net.after(
+                        "-6 addr add 2001:db8::5/64 dev net0 nodad", "-6 route add default via 2001:db8::1", is: .defaultRoute, v4: true,
+                        v6: true)
+                    try net.after("route del default", is: .defaultRoute, v6: true)
+                    try net.after("-6 route del default", is: .noRoute)
+                    try net.after("route add blackhole default", is: .noRoute)
+                    try net.after("route del blackhole default", "route add default via 192.0.2.1", is: .defaultRoute, v4: true)
+                    // The kernel doesn't report the routes that disappear with a link.
+                    try net.after("link set net0 down", is: .noLink)
+                    try net.after("link set net0 up", "route add default via 192.0.2.1", is: .defaultRoute, v4: true)
+                    try net.after("link set net1 down", is: .noLink)
+                    try net.after("link set net1 up", is: .defaultRoute, v4: true)
+                    try net.after("addr flush dev net0", is: .noAddress)
+                    try net.after("link del net0", is: .noLink)
+                }
+            }
         }
-        if !isDone { print("SystemNetworksTests skipped: \(Self.skipped)") }
     }
 
-    @Test func `an address counts once no other machine has it`() async throws {
-        let isDone = try await Namespace.run { net in
-            try net.after("link set net0 up", "link set net1 up", is: .noAddress)
-            try net.after("-6 route add default via fe80::1 dev net0", is: .noAddress)
-            // It is tentative for a second.
-            try net.after("-6 addr add 2001:db8::5/64 dev net0", is: .defaultRoute, v6: true)
+    @Test(.enabled("network namespaces can't be made here, which takes root and `ip`") { await Namespace.isPossible })
+    func `an address counts once no other machine has it`() async {
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                try await Namespace.run { net in
+                    try net.after("link set net0 up", "link set net1 up", is: .noAddress)
+                    try net.after("-6 route add default via fe80::1 dev net0", is: .noAddress)
+                    // It is tentative for a second.
+                    try net.after("-6 addr add 2001:db8::5/64 dev net0", is: .defaultRoute, v6: true)
+                }
+            }
         }
-        if !isDone { print("SystemNetworksTests skipped: \(Self.skipped)") }
     }
 
-    @Test func `lost messages cause another dump`() async throws {
-        // The smallest buffer of the kernel takes about two of its messages.
-        let isDone = try await Namespace.run(buffer: 1) { net in
-            try net.after("link set lo up", "link set net0 up", "link set net1 up", is: .noAddress)
-            for number in 0..<40 { try Namespace.ip(["addr", "add", "10.0.\(number).5/24", "dev", "net0"]) }
-            try net.after("route add default via 10.0.0.1", is: .defaultRoute, v4: true)
+    @Test(.enabled("network namespaces can't be made here, which takes root and `ip`") { await Namespace.isPossible })
+    func `lost messages cause another dump`() async {
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                try await Namespace.run(buffer: 1) { net in
+                    // The smallest buffer of the kernel takes about two of its messages.
+                    try net.after("link set lo up", "link set net0 up", "link set net1 up", is: .noAddress)
+                    for number in 0..<40 { try Namespace.ip(["addr", "add", "10.0.\(number).5/24", "dev", "net0"]) }
+                    try net.after("route add default via 10.0.0.1", is: .defaultRoute, v4: true)
+                }
+            }
         }
-        if !isDone { print("SystemNetworksTests skipped: \(Self.skipped)") }
     }
 
     @Test func `this machine's networks are read while something observes them`() async throws {
