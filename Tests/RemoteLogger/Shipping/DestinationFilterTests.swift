@@ -245,7 +245,7 @@ import WebServiceClient
         let logger = RemoteLogger(label: "x", sinks: [try shipper(nil, receiver).filtered { $0.message == "in" }])
         logger.info("in")
         logger.info("out")
-        async let flushed = logger.flush(within: .seconds(5))
+        async let flushed = logger.flush(within: .seconds(1_200))
         #expect(await clock.run { receiver.lines.joined().count == 1 })
         #expect(await flushed)
     }

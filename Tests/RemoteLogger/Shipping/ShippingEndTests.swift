@@ -54,7 +54,7 @@ import WebServiceClient
         let shipper = harness.shipper
         let shutdown = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await shipper.shutdown(within: .seconds(2))
+            return await shipper.shutdown(within: .seconds(600))
         }
         let ended = Locked(false)
         Task {

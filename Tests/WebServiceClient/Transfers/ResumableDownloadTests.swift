@@ -332,7 +332,8 @@ import WebServiceTesting
         #expect(try await call.download(to: file, options: both).length == 100_000)
         #expect(await reason { _ = try await wrong.download(to: file, options: both) } == .checksum)
         let invalid = client(server).http.get("/file").describing { $0.attribute(.expectedDigest(sha256: "7")) }
-        #expect(await reason { _ = try await invalid.download(to: file, options: .init(replacing: true)) } == .unusable)
+        let error = await #expect(throws: ServiceError.self) { try await invalid.download(to: file, options: .init(replacing: true)) }
+        #expect(error?.description.contains("expected digest is invalid") == true)
     }
 
     @Test func `checksums`() async throws {

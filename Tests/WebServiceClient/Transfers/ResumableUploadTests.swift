@@ -108,7 +108,8 @@ import WebServiceTesting
             let error = await serviceError {
                 try await client(server, retry: .never).http.post("/sessions").upload(file, by: rules, options: .init(sessionFile: kept))
             }
-            #expect(error?.kind == .transport && uploads.state.withLock { $0.data.count } == 100_000 * number)
+            #expect(error?.kind == .transport, "\(String(describing: error))")
+            #expect(uploads.state.withLock { $0.data.count } == 100_000 * number)
         }
         let attributes = try FileManager.default.attributesOfItem(atPath: kept.path(percentEncoded: false))
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)

@@ -116,7 +116,8 @@ import Testing
         let incomplete = client
         let error = await #expect(throws: OAuthError.self) { try await token(incomplete) }
         #expect(error?.description.contains("deviceAuthorizationEndpoint") == true)
-        let server = AuthorizationServerStub { _, _ in .json(200, Self.codes) }
+        // The first poll is 20 minutes away, so that the wait doesn't end by itself on a busy machine.
+        let server = AuthorizationServerStub { _, _ in .json(200, Self.codes.dropLast() + #","interval":1200}"#) }
         client.deviceAuthorizationEndpoint = "https://login.test/device"
         client.transport = server
         let asked = Door()
