@@ -12,7 +12,7 @@ extension ParserTarget {
         case .odataQuery:
             for version in [ODataVersion.v401, .v4, .v2] { readQuery(text, QueryParser(version: version), version) }
         case .odataModel:
-            readQuery(text, QueryParser(model: SmallModel()), .v401)
+            readQuery(text, Self.modelParser, .v401)
         case .odataExpression:
             for version in [ODataVersion.v401, .v4, .v2] { readExpression(text, version) }
         case .odataLiteral:
@@ -49,6 +49,8 @@ extension ParserTarget {
             return
         }
     }
+
+    private static let modelParser = QueryParser(model: SmallModel.model)
 
     private func readQuery(_ text: String, _ parser: QueryParser, _ version: ODataVersion) {
         guard let query = try? parser.query(text) else { return }
