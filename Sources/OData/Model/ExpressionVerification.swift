@@ -90,11 +90,12 @@ extension RequestVerifier {
         at place: String
     ) {
         let before = entityPaths.count
-        let point = follow(path, scope, use, at: place)
+        var point = follow(path, scope, use, at: place)
         if !point.isUnknown, !point.isCollection {
             tell(
                 .misplaced, at: place, path.shown, "'\(path.shown)' is \(point.typeName), not a collection",
                 fix: "use its properties without any or all")
+            point = .unknown(model)
         }
         guard let predicate else { return }
         let steps = entityPaths.count > before ? entityPaths[before].split(separator: "/").map(String.init) : nil

@@ -59,6 +59,11 @@ struct ModelPoint {
         if case .unknown = value { true } else { false }
     }
 
+    /// Whether the value is a stream, which has links instead of a value.
+    var isStream: Bool {
+        if case .primitive("Edm.Stream") = value { true } else { false }
+    }
+
     /// The type in texts: `Edm.String`, `Collection(Sales.Order)`.
     var typeName: String {
         let name =

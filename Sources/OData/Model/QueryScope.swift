@@ -99,7 +99,8 @@ extension RequestVerifier {
         case .cast(let name):
             return cast(to: name, from: point, mayBeOperation: use == .select, at: place)
         case .count:
-            if !point.isUnknown, !point.isCollection {
+            // An aggregate's path begins at all instances.
+            if !point.isUnknown, !point.isCollection, use != .aggregate {
                 tellMisplaced("$count", after: point, "isn't a collection", at: place, fix: "compare it with null")
             }
             return ModelPoint(value: .primitive("Edm.Int64"), isCollection: false, restrictions: Restrictions(model))

@@ -199,7 +199,7 @@ private struct TypeVerifier {
                     + (isCollection ? "one" : "not one"), fix: isCollection ? "use the type of one value" : "use an array or ToMany")
             return
         }
-        if isNullable, !isOptional {
+        if isNullable, !isOptional, !point.isStream {
             tell(
                 .nullability, at: place, target, "'\(target)' can be null, but \(outer) can't",
                 fix: point.isResource ? "make it optional, or use ToOne" : "make it optional, or use Presence")

@@ -1,0 +1,103 @@
+import Foundation
+public import ODataMetadata
+import WebServiceClient
+
+/// How current a client's model of its service must be: ``ODataClient/model(_:options:)``.
+public enum ModelFreshness: Sendable, Hashable {
+    /// The client's own model is returned if it has one, without a request.
+    case cached
+    /// The service is asked whether its document has changed, with the entity tag of the model that the client has.
+    case revalidated
+}
+
+extension ODataClient {
+    /// Returns the model of the service, as its `$metadata` document describes it (Protocol 4.01, section 11.1.2).
+    ///
+    /// The document is requested in CSDL XML, or CSDL JSON if the service has only that, and fetched once: calls at the same time share the
+    /// exchange and the model, and later calls get the same model. Revalidation sends `If-None-Match`, or `If-Modified-Since` if the service
+    /// sent no entity tag; a document that hasn't changed isn't sent or read again. The client keeps the model as long as it lives, for each
+    /// service root and options.
+    ///
+    /// Documents that the metadata refers to aren't fetched: their types remain names. What the reader repaired is in
+    /// `ServiceModel.diagnostics`. Metadata can depend on the user's rights and language; revalidate the model after these change.
+    ///
+    /// - Parameters:
+    ///   - freshness: whether the service is asked for changes of a model that the client has.
+    ///   - options: options of the request, such as `$schemaversion`, or the custom option `annotations=true` of Dataverse.
+    /// - Throws: `ServiceError`; its cause is `ServiceModelError` if the document can't be read. `CancellationError` when the task was
+    ///   cancelled. The client then keeps the model that it has.
+    public func model(_ freshness: ModelFreshness = .cached, options: QueryOptions = QueryOptions()) async throws -> ServiceModel {
+        let query = ODataQuery(ResourcePath(segments: [.metadata]), options: options)
+        let operation = ODataOperation(query)
+        let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(query) }
+        let plain = call(operation, to: target, method: .get, for: Data?.self, at: .raw)
+        let key = try plain.url().absoluteString
+        let known = models[key]
+        if let known, freshness == .cached { return known.model }
+        var call = plain.constantHeader(.accept, Self.metadataTypes)
+        if printer.version != .v2 {
+            // The document tells the latest version that the service supports only if the client supports it, too.
+            call = call.constantHeader("OData-MaxVersion", ODataVersion.v401.rawValue)
+        }
+        if let known {
+            if let etag = known.etag {
+                call = call.header("If-None-Match", etag)
+            } else if let date = known.lastModified {
+                call = call.header("If-Modified-Since", date)
+            }
+        }
+        let response: ServiceResponse<Data?> = try await self.response(
+            call.describing { $0.coalesced() }, operation, for: .readingIfChanged)
+        if response.status == 304, let known { return known.model }
+        guard let body = response.value else {
+            throw error(
+                operation, .decoding, .emptyBody,
+                "The service answered with status \(response.status) and without a metadata document.",
+                response: ResponseSummary(of: response))
+        }
+        do {
+            return try await models.read(
+                body, of: key, etag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
+        } catch {
+            throw self.error(
+                operation, .decoding, .decoding,
+                "The metadata document at \(NextLink.shown(response.url)) can't be read: \(error)", cause: error,
+                response: ResponseSummary(of: response))
+        }
+    }
+
+    /// XML first, because JSON is optional for services.
+    private static let metadataTypes = "application/xml, application/json;q=0.9"
+
+    /// Takes the version of the protocol and its spellings from the model of the service, so that no query needs a feature that the service
+    /// lacks.
+    ///
+    /// These are set: the version of ``printer``, from the document and `Core.ODataVersions`; the spelling of version 2's points in time,
+    /// from the types of the properties; ``batching``'s format if the service says that it supports only one; and that no queries are posted
+    /// (``longQueries``) if the service excludes `/$query`. Other settings stay as they are.
+    public func adopt(_ model: ServiceModel) {
+        printer = printer.adopting(model)
+        if let format = model.onlyBatchFormat, batching.format == .automatic { batching.format = format }
+        if model.excludesQuerySegment { longQueries = .get }
+    }
+}
+
+extension ServiceModel {
+    private func capability(_ term: String) -> Annotation? {
+        container.flatMap { annotation("Org.OData.Capabilities.V1." + term, of: $0) }
+    }
+
+    /// The format of batches if the service says that it supports exactly one.
+    fileprivate var onlyBatchFormat: BatchSettings.Format? {
+        let formats = capability("BatchSupport")?.value?["SupportedFormats"]?.elements?.compactMap(\.text) ?? []
+        switch (formats.contains { $0.hasPrefix("application/json") }, formats.contains { $0.hasPrefix("multipart/mixed") }) {
+        case (true, false): return .json
+        case (false, true): return .multipart
+        default: return nil
+        }
+    }
+
+    fileprivate var excludesQuerySegment: Bool {
+        capability("QuerySegmentSupported").map { $0.value?.boolValue == false } ?? false
+    }
+}
