@@ -108,7 +108,9 @@ extension RequestVerifier {
         let isCollection = name.hasPrefix("Collection(") && name.hasSuffix(")")
         let type = isCollection ? String(name.dropFirst(11).dropLast()) : name
         if !type.hasPrefix("Edm."), model.type(type) == nil, isKnownNamespace(of: type) {
-            let names = model.schemas.flatMap { ($0.entityTypes + $0.complexTypes).map(\.qualifiedName) + $0.enumTypes.map(\.qualifiedName) }
+            let names = model.schemas.flatMap {
+                ($0.entityTypes + $0.complexTypes).map(\.qualifiedName) + $0.enumTypes.map(\.qualifiedName)
+            }
             tell(
                 .unknownType, at: place, type, "the model has no type '\(type)'", fix: ModelFault.fix(for: type, among: names, "types"))
             return .unknown
@@ -180,7 +182,8 @@ extension RequestVerifier {
             // Version 4.01 allows the member as a string.
             guard model.version < .v401 else { break }
             tell(
-                .wrongType, at: place, name, "\(name) is \(type.qualifiedName), whose members aren't strings in version \(model.version.rawValue)",
+                .wrongType, at: place, name,
+                "\(name) is \(type.qualifiedName), whose members aren't strings in version \(model.version.rawValue)",
                 fix: "use an EdmEnumeration, or EdmValue.enumeration(type: \"\(type.qualifiedName)\", member: …)")
         default:
             tell(
@@ -226,7 +229,8 @@ extension RequestVerifier {
     private mutating func call(
         _ name: String, _ arguments: [QueryExpression], _ scope: QueryScope, _ use: PathUse, at place: String
     ) -> Operand {
-        if let found = scope.entity.restrictions.annotation("FilterFunctions") ?? scope.entity.restrictions.containerAnnotation("FilterFunctions"),
+        if let found = scope.entity.restrictions.annotation("FilterFunctions")
+            ?? scope.entity.restrictions.containerAnnotation("FilterFunctions"),
             let allowed = found.value?.elements?.compactMap(\.text), !allowed.contains(name), !scope.entity.isUnknown
         {
             tellRestriction(

@@ -2,14 +2,6 @@ import Foundation
 public import ODataMetadata
 import WebServiceClient
 
-/// How current a client's model of its service must be: ``ODataClient/model(_:options:)``.
-public enum ModelFreshness: Sendable, Hashable {
-    /// The client's own model is returned if it has one, without a request.
-    case cached
-    /// The service is asked whether its document has changed, with the entity tag of the model that the client has.
-    case revalidated
-}
-
 extension ODataClient {
     /// Returns the model of the service, as its `$metadata` document describes it (Protocol 4.01, section 11.1.2).
     ///
@@ -31,24 +23,27 @@ extension ODataClient {
         let operation = ODataOperation(query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(query) }
         let plain = call(operation, to: target, method: .get, for: Data?.self, at: .raw)
-        let key = try plain.url().absoluteString
-        let known = models[key]
-        if let known, freshness == .cached { return known.model }
+        return try await models.model(of: plain.url().absoluteString, freshness) { known in
+            try await self.fetchModel(plain, operation, known)
+        }
+    }
+
+    /// Fetches the metadata document, unless it is the known one.
+    private func fetchModel(
+        _ plain: ServiceCall, _ operation: ODataOperation, _ known: ModelCache.Entry?
+    ) async throws -> ModelCache.Entry {
         var call = plain.constantHeader(.accept, Self.metadataTypes)
         if printer.version != .v2 {
             // The document tells the latest version that the service supports only if the client supports it, too.
             call = call.constantHeader("OData-MaxVersion", ODataVersion.v401.rawValue)
         }
-        if let known {
-            if let etag = known.etag {
-                call = call.header("If-None-Match", etag)
-            } else if let date = known.lastModified {
-                call = call.header("If-Modified-Since", date)
-            }
+        if let etag = known?.etag {
+            call = call.header("If-None-Match", etag)
+        } else if let date = known?.lastModified {
+            call = call.header("If-Modified-Since", date)
         }
-        let response: ServiceResponse<Data?> = try await self.response(
-            call.describing { $0.coalesced() }, operation, for: .readingIfChanged)
-        if response.status == 304, let known { return known.model }
+        let response: ServiceResponse<Data?> = try await self.response(call, operation, for: .readingIfChanged)
+        if response.status == 304, let known { return known }
         guard let body = response.value else {
             throw error(
                 operation, .decoding, .emptyBody,
@@ -56,8 +51,8 @@ extension ODataClient {
                 response: ResponseSummary(of: response))
         }
         do {
-            return try await models.read(
-                body, of: key, etag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
+            return ModelCache.Entry(
+                model: try ServiceModel(data: body), etag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
         } catch {
             throw self.error(
                 operation, .decoding, .decoding,
@@ -68,6 +63,25 @@ extension ODataClient {
 
     /// XML first, because JSON is optional for services.
     private static let metadataTypes = "application/xml, application/json;q=0.9"
+
+    /// Fetches the service document: the entity sets, singletons and function imports at the service's root.
+    ///
+    /// ``model(_:options:)`` tells their types, too. A service may list less than its metadata has.
+    ///
+    /// - Throws: `ServiceError`, also if the payload isn't a service document, or `CancellationError` when the task was cancelled.
+    public func serviceDocument() async throws -> ServiceDocument {
+        let operation = ODataOperation(route: "service document")
+        let root = try rootURL(operation)
+        let response: ServiceResponse<DynamicEntity> = try await self.response(
+            call(operation, link: root, isForeign: false), operation)
+        do {
+            return try ServiceDocument(response.value, url: root)
+        } catch {
+            throw self.error(
+                operation, .decoding, .decoding, "The answer at \(NextLink.shown(response.url)) isn't a service document.", cause: error,
+                response: ResponseSummary(of: response))
+        }
+    }
 
     /// Takes the version of the protocol and its spellings from the model of the service, so that no query needs a feature that the service
     /// lacks.

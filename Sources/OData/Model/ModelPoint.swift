@@ -78,7 +78,9 @@ struct ModelPoint {
 
     /// The type as a reference for operations that are bound to it, or `nil`.
     var reference: ServiceModel.TypeReference? {
-        isUnknown ? nil : ServiceModel.TypeReference(isCollection ? String(typeName.dropFirst(11).dropLast()) : typeName, isCollection: isCollection)
+        isUnknown
+            ? nil
+            : ServiceModel.TypeReference(isCollection ? String(typeName.dropFirst(11).dropLast()) : typeName, isCollection: isCollection)
     }
 
     /// One element of a collection.

@@ -75,7 +75,8 @@ extension RequestVerifier {
         let isFromEntity = path.root == .entity || path.root == .this
         for (index, segment) in segments.enumerated() {
             let isFirst = index == 0 && isFromEntity
-            guard let next = step(segment, from: point, isFirst: isFirst, isLast: index == segments.count - 1, scope, use, &names, at: place)
+            guard
+                let next = step(segment, from: point, isFirst: isFirst, isLast: index == segments.count - 1, scope, use, &names, at: place)
             else { return unknown }
             point = next
         }

@@ -165,11 +165,13 @@ extension RequestVerifier {
         let restrictions = point.restrictions
         if let search = options.search { verify(search, restrictions, at: at("$search")) }
         if options.includesCount { verifyCount(restrictions, at: at("$count")) }
-        for (name, isSet, term) in [("$top", options.top != nil, "TopSupported"), ("$skip", options.skip != nil, "SkipSupported")] where isSet {
+        for (name, isSet, term) in [("$top", options.top != nil, "TopSupported"), ("$skip", options.skip != nil, "SkipSupported")]
+        where isSet {
             if let found = restrictions.annotation(term), found.isFalse() {
                 tellRestriction(name, at: at(name), name, by: found.name, fix: "follow the next links of the pages")
             } else if restrictions.sapExcludes("pageable") || name == "$top" && restrictions.sapExcludes("topable") {
-                tellRestriction(name, at: at(name), name, by: "sap:pageable of \(restrictions.name)", fix: "follow the next links of the pages")
+                tellRestriction(
+                    name, at: at(name), name, by: "sap:pageable of \(restrictions.name)", fix: "follow the next links of the pages")
             }
         }
         if !options.compute.isEmpty, let found = restrictions.annotation("ComputeSupported"), found.isFalse() {

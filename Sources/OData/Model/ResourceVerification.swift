@@ -248,7 +248,8 @@ extension RequestVerifier {
                 .unknownOperation, at: place, name,
                 exists ? "'\(name)' isn't bound to \(point.typeName)" : "the model has no operation '\(name)'",
                 fix: ModelFault.fix(
-                    for: name, among: Array(Set(bound.map { isQualified ? $0.qualifiedName : $0.name })), "operations of \(point.typeName)"))
+                    for: name, among: Array(Set(bound.map { isQualified ? $0.qualifiedName : $0.name })), "operations of \(point.typeName)")
+            )
             return nil
         }
         guard let parameters else { return overloads.count == 1 ? result(of: overloads[0]) : nil }

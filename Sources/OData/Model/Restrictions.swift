@@ -92,7 +92,9 @@ struct Restrictions {
     func annotation(_ term: String) -> Found? {
         let full = Self.vocabulary + term
         func first(_ annotations: [ServiceModel.Annotation], _ place: String) -> Found? {
-            annotations.first { $0.term == full && $0.qualifier == nil }.map { Found(value: $0.value, name: "Capabilities.\(term) of \(place)") }
+            annotations.first { $0.term == full && $0.qualifier == nil }.map {
+                Found(value: $0.value, name: "Capabilities.\(term) of \(place)")
+            }
         }
         func ofSet(_ set: ServiceModel.EntitySet) -> Found? { first(model.annotations(of: set), set.name) }
         guard !path.isEmpty else {

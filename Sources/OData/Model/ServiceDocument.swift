@@ -95,24 +95,3 @@ public struct ServiceDocument: Sendable, Hashable {
         .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "The payload at the service's root isn't \(expected)."))
     }
 }
-
-extension ODataClient {
-    /// Fetches the service document: the entity sets, singletons and function imports at the service's root.
-    ///
-    /// ``model(_:options:)`` tells their types, too. A service may list less than its metadata has.
-    ///
-    /// - Throws: `ServiceError`, also if the payload isn't a service document, or `CancellationError` when the task was cancelled.
-    public func serviceDocument() async throws -> ServiceDocument {
-        let operation = ODataOperation(route: "service document")
-        let root = try rootURL(operation)
-        let response: ServiceResponse<DynamicEntity> = try await self.response(
-            call(operation, link: root, isForeign: false), operation)
-        do {
-            return try ServiceDocument(response.value, url: root)
-        } catch {
-            throw self.error(
-                operation, .decoding, .decoding, "The answer at \(NextLink.shown(response.url)) isn't a service document.", cause: error,
-                response: ResponseSummary(of: response))
-        }
-    }
-}

@@ -87,7 +87,8 @@ enum VerifiedModel {
             ResourcePath(entitySet: "People").key(UUID()), ResourcePath(entitySet: "People").key(["Name": "ada"]),
             ResourcePath(entitySet: "People").key(UUID()).property("Orders").key(["ID": 1, "Line": 2]).property("Person"),
             ResourcePath(entitySet: "Orders").function("Sales.Late", ["days": 3]).count(), ResourcePath(singleton: "Me").property("Boss"),
-            ResourcePath(entitySet: "Orders").key(["ID": 1, "Line": 2]).action("Sales.Cancel"), ResourcePath(function: "Near", ["city": "Bonn"]),
+            ResourcePath(entitySet: "Orders").key(["ID": 1, "Line": 2]).action("Sales.Cancel"),
+            ResourcePath(function: "Near", ["city": "Bonn"]),
             ResourcePath("People('ada')/Orders"), ResourcePath("Near(city='a/b')"), ResourcePath("People/ada/Orders"),
             ResourcePath(entitySet: "People").cast(to: "self.Employee"), ResourcePath("$metadata"), ResourcePath.all(),
         ]
@@ -130,7 +131,8 @@ enum VerifiedModel {
         #expect(try kinds(people.filter { $0["Name/First"] == 1 }) == [.misplaced])
         #expect(try kinds(people.filter { $0["Nme"].contains("x") }) == [.unknownProperty])
         #expect(try kinds(people.expand("Address") { $0 }) == [.misplaced])
-        #expect(try kinds(people.compute("Twice") { $0["Agee"].divided(exactlyBy: 2) }.order(by: .ascending("Twice"))) == [.unknownProperty])
+        #expect(
+            try kinds(people.compute("Twice") { $0["Agee"].divided(exactlyBy: 2) }.order(by: .ascending("Twice"))) == [.unknownProperty])
         var grouped = people
         grouped.options.apply = [
             .filter(.path(QueryPath("Nope"))), .groupBy([.property(QueryPath("Nome"))], [.aggregate([.count(as: "N")])]),
