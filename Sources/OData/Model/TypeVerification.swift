@@ -8,7 +8,7 @@ extension EntityType {
     ///     for fault in Person.verify(against: model) { print(fault) }
     ///     // Person.Age: 'Age' can be null in Trippin.Person, but Int in Person can't; make it optional
     ///
-    /// See ``/ODataMetadata/ServiceModel/verify(_:as:)`` for what is told.
+    /// See `ServiceModel.verify(_:as:)` for what is told.
     public static func verify(against model: ServiceModel) -> [ModelFault] {
         guard let type = model.entityType(ofResource: entitySetName) else {
             let names = model.entitySets.map(\.name) + model.singletons.map(\.name)
