@@ -98,7 +98,7 @@ extension RequestVerifier {
             point = .unknown(model)
         }
         guard let predicate else { return }
-        let steps = entityPaths.count > before ? entityPaths[before].split(separator: "/").map(String.init) : nil
+        let steps = entityPaths.count > before ? entityPaths.last?.split(separator: "/").map(String.init) : nil
         var inner = scope
         inner.variables[variable] = (point.isUnknown ? .unknown(model) : point.element, steps)
         verify(predicate, inner, use, at: place)
@@ -229,8 +229,9 @@ extension RequestVerifier {
     private mutating func call(
         _ name: String, _ arguments: [QueryExpression], _ scope: QueryScope, _ use: PathUse, at place: String
     ) -> Operand {
-        if let found = scope.entity.restrictions.annotation("FilterFunctions")
-            ?? scope.entity.restrictions.containerAnnotation("FilterFunctions"),
+        if use == .filter,
+            let found = scope.entity.restrictions.annotation("FilterFunctions")
+                ?? scope.entity.restrictions.containerAnnotation("FilterFunctions"),
             let allowed = found.value?.elements?.compactMap(\.text), !allowed.contains(name), !scope.entity.isUnknown
         {
             tellRestriction(

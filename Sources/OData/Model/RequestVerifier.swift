@@ -151,8 +151,13 @@ extension RequestVerifier {
                     fix: "request the deeper relations by paths of their own")
             }
         }
-        let reached = follow(item.path, scope, .expand, at: place)
-        if !reached.isUnknown, !reached.isResource, !item.path.isStreamValue {
+        var path = item.path
+        let isCount = path.segments.last?.isCount ?? false
+        if isCount { path.segments.removeLast() }
+        let reached = follow(path, scope, .expand, at: place)
+        if isCount { verifyCount(reached.restrictions, at: place) }
+        // Version 4.01 expands streams, too.
+        if !reached.isUnknown, !reached.isResource, !reached.isStream {
             tell(
                 .misplaced, at: place, item.path.shown, "'\(item.path.shown)' isn't a navigation property and can't be expanded",
                 fix: "select it instead")
@@ -277,10 +282,17 @@ extension Expansion {
     }
 }
 
-extension QueryPath {
-    /// Whether the path is that of a media stream: `$value`.
-    fileprivate var isStreamValue: Bool { segments.last == .value }
+extension QueryPath.Segment {
+    /// Whether the segment is the number of elements.
+    fileprivate var isCount: Bool {
+        switch self {
+        case .count, .countWhere: true
+        default: false
+        }
+    }
+}
 
+extension QueryPath {
     /// The path in texts, without values.
     var shown: String {
         segments.map { segment in

@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import TestSupport
 import Testing
 
 /// A model with what requests can miss: types, keys, operations, and annotations of the Capabilities vocabulary.
@@ -231,6 +232,26 @@ enum VerifiedModel {
         struct Wrong: Decodable, Sendable { let Name: String; let Agee: Int? }
         #expect(try kinds(FetchRequest<Wrong>(from: "People")) == [.unknownProperty])
         #expect(try kinds(FetchRequest<Wrong>(from: "People").selectAll()).isEmpty)
+    }
+
+    @Test func `counts and streams can be expanded`() throws {
+        #expect(try kinds(people.expandCount("Orders").expand("Photo") { $0 }).isEmpty)
+        #expect(try kinds(people.expandCount("Name")) == [.misplaced])
+        #expect(try kinds(people.expand("*") { $0 }).isEmpty)
+    }
+
+    @Test func `random requests are verified to the end`() throws {
+        let model = try VerifiedModel.read()
+        var generator = QueryGenerator(seed: 47)
+        var found: Set<ModelFault.Kind> = []
+        for _ in 0..<Sweep.rounds(ofAll: 1_200) {
+            var query = generator.query()
+            found.formUnion(query.verify(against: model).map(\.kind))
+            // The same options for entities that the model has.
+            query.resource = ResourcePath(entitySet: "Guarded")
+            found.formUnion(query.verify(against: model).map(\.kind))
+        }
+        #expect(found.isSuperset(of: [.unknownProperty, .unknownResource, .restriction]), "\(found)")
     }
 
     @Test func `errors list all faults`() throws {
