@@ -1,5 +1,19 @@
 public import ODataMetadata
 
+extension ODataClient {
+    /// Takes the version of the protocol and its spellings from the model of the service, so that no query needs a feature that the service
+    /// lacks.
+    ///
+    /// These are set: the version of ``printer``, from the document and `Core.ODataVersions`; the spelling of version 2's points in time,
+    /// from the types of the properties; ``batching``'s format if the service says that it supports only one; and that no queries are posted
+    /// (``longQueries``) if the service excludes `/$query`. Other settings stay as they are.
+    public func adopt(_ model: ServiceModel) {
+        printer = printer.adopting(model)
+        if let format = model.onlyBatchFormat, batching.format == .automatic { batching.format = format }
+        if model.excludesQuerySegment { longQueries = .get }
+    }
+}
+
 extension QueryPrinter {
     /// Returns the printer with the version and the spellings of a service's model.
     ///
@@ -33,5 +47,23 @@ extension ServiceModel {
         case (false, true): return version < .v4 ? .dateTimeOffset : nil
         default: return nil
         }
+    }
+
+    private func capability(_ term: String) -> Annotation? {
+        container.flatMap { annotation("Org.OData.Capabilities.V1." + term, of: $0) }
+    }
+
+    /// The format of batches if the service says that it supports exactly one.
+    fileprivate var onlyBatchFormat: BatchSettings.Format? {
+        let formats = capability("BatchSupport")?.value?["SupportedFormats"]?.elements?.compactMap(\.text) ?? []
+        switch (formats.contains { $0.hasPrefix("application/json") }, formats.contains { $0.hasPrefix("multipart/mixed") }) {
+        case (true, false): return .json
+        case (false, true): return .multipart
+        default: return nil
+        }
+    }
+
+    fileprivate var excludesQuerySegment: Bool {
+        capability("QuerySegmentSupported").map { $0.value?.boolValue == false } ?? false
     }
 }

@@ -70,7 +70,7 @@ extension ODataClient {
     ///
     /// - Throws: `ServiceError`, also if the payload isn't a service document, or `CancellationError` when the task was cancelled.
     public func serviceDocument() async throws -> ServiceDocument {
-        let operation = ODataOperation(route: "service document")
+        let operation = ODataOperation(route: "ServiceDocument")
         let root = try rootURL(operation)
         let response: ServiceResponse<DynamicEntity> = try await self.response(
             call(operation, link: root, isForeign: false), operation)
@@ -81,37 +81,5 @@ extension ODataClient {
                 operation, .decoding, .decoding, "The answer at \(NextLink.shown(response.url)) isn't a service document.", cause: error,
                 response: ResponseSummary(of: response))
         }
-    }
-
-    /// Takes the version of the protocol and its spellings from the model of the service, so that no query needs a feature that the service
-    /// lacks.
-    ///
-    /// These are set: the version of ``printer``, from the document and `Core.ODataVersions`; the spelling of version 2's points in time,
-    /// from the types of the properties; ``batching``'s format if the service says that it supports only one; and that no queries are posted
-    /// (``longQueries``) if the service excludes `/$query`. Other settings stay as they are.
-    public func adopt(_ model: ServiceModel) {
-        printer = printer.adopting(model)
-        if let format = model.onlyBatchFormat, batching.format == .automatic { batching.format = format }
-        if model.excludesQuerySegment { longQueries = .get }
-    }
-}
-
-extension ServiceModel {
-    private func capability(_ term: String) -> Annotation? {
-        container.flatMap { annotation("Org.OData.Capabilities.V1." + term, of: $0) }
-    }
-
-    /// The format of batches if the service says that it supports exactly one.
-    fileprivate var onlyBatchFormat: BatchSettings.Format? {
-        let formats = capability("BatchSupport")?.value?["SupportedFormats"]?.elements?.compactMap(\.text) ?? []
-        switch (formats.contains { $0.hasPrefix("application/json") }, formats.contains { $0.hasPrefix("multipart/mixed") }) {
-        case (true, false): return .json
-        case (false, true): return .multipart
-        default: return nil
-        }
-    }
-
-    fileprivate var excludesQuerySegment: Bool {
-        capability("QuerySegmentSupported").map { $0.value?.boolValue == false } ?? false
     }
 }
