@@ -11,7 +11,7 @@ extension QueryReader {
 
     /// Reads a path of properties and casts in `$apply`.
     mutating func plainPath(_ use: PlainPath) throws(QueryParsingError) -> QueryPath {
-        var state = PathState([.entity, .complex], model: model)
+        var state = PathState([.entity, .complex], names: names)
         var path = QueryPath(segments: [])
         repeat {
             try countOne()
@@ -32,7 +32,7 @@ extension QueryReader {
     mutating func selectItem() throws(QueryParsingError) -> SelectItem {
         try countOne()
         var item = SelectItem(QueryPath(segments: []))
-        var state = PathState([.entity, .complex], model: model)
+        var state = PathState([.entity, .complex], names: names)
         repeat {
             let start = index
             if skip("*") {
@@ -92,7 +92,7 @@ extension QueryReader {
         try countOne()
         if skip("$value") { return Expansion(path: QueryPath(segments: [.value])) }
         var path = QueryPath(segments: [])
-        var state = PathState([.entity, .complex], model: model)
+        var state = PathState([.entity, .complex], names: names)
         var owner = OptionOwner.expansion
         var canEnd = false
         repeat {

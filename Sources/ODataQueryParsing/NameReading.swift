@@ -89,6 +89,29 @@ extension QueryReader {
         return try name("the name of the result")
     }
 
+    /// Returns the names that the options of a query introduce, `… as Name`, which other options may use before and after.
+    ///
+    /// Texts in literals are included, which at worst makes the parser accept a name that the model doesn't have.
+    static func aliases(in text: ArraySlice<UInt8>) -> [String] {
+        guard let reader = try? QueryReader(text, at: 0, version: .v401, names: nil) else { return [] }
+        let bytes = reader.bytes
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        var names: [String] = []
+        var index = 1
+        while index + 3 < bytes.count {
+            defer { index += 1 }
+            guard bytes[index] == UInt8(ascii: "a"), bytes[index + 1] == UInt8(ascii: "s"), isBlank(bytes[index - 1]),
+                isBlank(bytes[index + 2])
+            else { continue }
+            var start = index + 3
+            while start < bytes.count, isBlank(bytes[start]) { start += 1 }
+            let end = reader.endOfName(from: start)
+            if end > start { names.append(String(decoding: bytes[start..<end], as: UTF8.self)) }
+            index = max(index, start - 1)
+        }
+        return names
+    }
+
     /// Reads digits as a nonnegative number.
     mutating func wholeNumber(_ what: String) throws(QueryParsingError) -> Int {
         let start = index

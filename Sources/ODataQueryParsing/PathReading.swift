@@ -4,7 +4,7 @@ extension QueryReader {
     /// Reads a path with all its steps; a final `any` or `all` makes it a condition.
     mutating func path(allowsLoneCast: Bool = false, throughCollections: Bool = false) throws(QueryParsingError) -> QueryExpression {
         let start = index
-        var state = PathState([.entity, .complex], model: model)
+        var state = PathState([.entity, .complex], names: names)
         var path = QueryPath(segments: [])
         path.root = try root()
         switch path.root {
@@ -237,21 +237,21 @@ struct PathState {
     var values: NameRoles
     /// A Boolean value that indicates whether the last step was a cast, which another cast can't follow.
     var isCast = false
-    private let model: (any QueryModel)?
+    private let names: ServiceNames?
 
-    init(_ values: NameRoles, model: (any QueryModel)?) {
-        self.values = model == nil ? .values : values
-        self.model = model
+    init(_ values: NameRoles, names: ServiceNames?) {
+        self.values = names == nil ? .values : values
+        self.names = names
     }
 
     /// Returns the roles of a name; without a model, all of them.
     func roles(of name: String) -> NameRoles {
-        guard let model else { return NameRoles(rawValue: .max) }
-        return model.roles(of: name.lastPart)
+        guard let names else { return NameRoles(rawValue: .max) }
+        return names.roles(of: name.lastPart)
     }
 
     var knowsNames: Bool {
-        model != nil
+        names != nil
     }
 
     func isAny(of kinds: NameRoles) -> Bool {
@@ -259,7 +259,7 @@ struct PathState {
     }
 
     mutating func become(_ kinds: NameRoles) {
-        values = model == nil ? .values : kinds
+        values = names == nil ? .values : kinds
         isCast = false
     }
 

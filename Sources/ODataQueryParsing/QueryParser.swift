@@ -8,13 +8,26 @@ public import WebServiceClient
 public struct QueryParser: Sendable {
     /// The version whose literals are parsed; 4.0 also accepts those of later V4 versions.
     public var version: ODataVersion
-    /// The names of the service.
-    public var model: (any QueryModel)?
+    /// The model of the service.
+    ///
+    /// The parser uses its names to decide what a text means, and refuses names that the model doesn't have. Whether a type has a property,
+    /// or a literal the right type, is checked by `query.verify(against: model)`.
+    public let model: ServiceModel?
+    /// The names of the model, and those that a query adds.
+    private var names: ServiceNames?
 
-    /// Creates a parser for a version.
-    public init(version: ODataVersion = .v401, model: (any QueryModel)? = nil) {
+    /// Creates a parser for a version. The names of the model are collected once, so keep the parser if the model is large.
+    public init(version: ODataVersion = .v401, model: ServiceModel? = nil) {
         self.version = version
         self.model = model
+        names = model.map { ServiceNames($0) }
+    }
+
+    /// Creates a parser for a service that is known by its names only.
+    package init(version: ODataVersion = .v401, names: ServiceNames) {
+        self.version = version
+        model = nil
+        self.names = names
     }
 
     /// Parses a percent-encoded URL relative to the service's root: `People('ada')/Trips?$top=5`.
@@ -25,8 +38,9 @@ public struct QueryParser: Sendable {
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
         let resource = try resource(bytes[..<mark])
         var parser = self
-        if let model, case .crossjoin(let sets)? = resource.segments.first {
-            parser.model = CrossjoinedNames(model: model, sets: Set(sets))
+        if let names, case .crossjoin(let sets)? = resource.segments.first {
+            // The instances have a property for each of the sets (URL Conventions, section 4.17).
+            parser.names = names.adding(sets, as: .entity)
         }
         let query = ODataQuery(
             resource, options: mark < bytes.count ? try parser.options(bytes[(mark + 1)...], at: mark + 1) : QueryOptions())
@@ -73,7 +87,7 @@ public struct QueryParser: Sendable {
     }
 
     func reader(_ text: ArraySlice<UInt8>, at start: Int, isPath: Bool = false) throws(QueryParsingError) -> QueryReader {
-        try QueryReader(text, at: start, isPath: isPath, version: version, model: model)
+        try QueryReader(text, at: start, isPath: isPath, version: version, names: names)
     }
 
     private func resource(_ text: ArraySlice<UInt8>) throws(QueryParsingError) -> ResourcePath {
@@ -106,10 +120,14 @@ extension QueryParser {
         var before = Before()
         var position = start
         guard !text.isEmpty else { return options }
+        var parser = self
+        if let names, !names.includesAliases {
+            parser.names = names.adding(QueryReader.aliases(in: text), as: [.primitive, .complex, .entity, .entityCollection])
+        }
         for part in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
             defer { position += part.count + 1 }
             guard !part.isEmpty else { throw QueryParsingError(position: position, expected: "an option", found: "&") }
-            try read(part, at: position, into: &options, &before)
+            try parser.read(part, at: position, into: &options, &before)
         }
         options.aliases = before.aliases.all
         if version == .v2 {

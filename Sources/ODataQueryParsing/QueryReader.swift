@@ -16,7 +16,7 @@ struct QueryReader {
     private let offsets: [Int]
     var index = 0
     let version: ODataVersion
-    let model: (any QueryModel)?
+    let names: ServiceNames?
     /// A Boolean value that indicates whether the text is part of a path, where an unencoded `/` is always a separator.
     let isPath: Bool
     var depth = 0
@@ -25,7 +25,7 @@ struct QueryReader {
     var variables: [(name: String, variable: LambdaVariable)] = []
 
     init(
-        _ text: some Collection<UInt8>, at start: Int, isPath: Bool = false, version: ODataVersion, model: (any QueryModel)?
+        _ text: some Collection<UInt8>, at start: Int, isPath: Bool = false, version: ODataVersion, names: ServiceNames?
     ) throws(QueryParsingError) {
         var bytes: [UInt8] = []
         var offsets: [Int] = []
@@ -52,7 +52,7 @@ struct QueryReader {
         self.bytes = bytes
         self.offsets = offsets
         self.version = version
-        self.model = model
+        self.names = names
         self.isPath = isPath
     }
 

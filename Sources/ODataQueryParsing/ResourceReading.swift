@@ -5,7 +5,7 @@ extension QueryReader {
     /// Reads the path of a resource (ABNF, "resourcePath").
     mutating func resource() throws(QueryParsingError) -> ResourcePath {
         var path = ResourcePath(segments: [])
-        var state = PathState(.values, model: model)
+        var state = PathState(.values, names: names)
         var canGoOn = try firstSegment(&path, &state)
         var isLinked = false
         while !isAtEnd {
@@ -31,7 +31,7 @@ extension QueryReader {
     /// Returns the path's last name as a function if there is no model and the text in parentheses can't be a key: `Top(n=null)`,
     /// `Top(n=1.5e3)`.
     private mutating func functionWithoutModel(_ path: ResourcePath) -> ResourcePath.Segment? {
-        guard model == nil, version > .v2, case .name(let name)? = path.segments.last else { return nil }
+        guard names == nil, version > .v2, case .name(let name)? = path.segments.last else { return nil }
         var reader = self
         if let key = try? reader.key(), !key.contains(where: \.isDouble) { return nil }
         reader = self

@@ -12,7 +12,8 @@ extension ParserTarget {
         case .odataQuery:
             for version in [ODataVersion.v401, .v4, .v2] { readQuery(text, QueryParser(version: version), version) }
         case .odataModel:
-            readQuery(text, QueryParser(model: SmallModel()), .v401)
+            readQuery(text, Self.modelParser, .v401)
+            if let model = SmallModel.model, let query = try? QueryParser().query(text) { _ = query.verify(against: model) }
         case .odataExpression:
             for version in [ODataVersion.v401, .v4, .v2] { readExpression(text, version) }
         case .odataLiteral:
@@ -30,6 +31,7 @@ extension ParserTarget {
         case .odataPayload:
             _ = try? ODataDecoder().decode(ODataPage<ODataEntity<DynamicEntity>>.self, from: data)
             _ = try? ODataDecoder().decode([EdmSpatial].self, from: data)
+            _ = try? ServiceDocument(json: data)
             guard let value = try? ODataDecoder().decode(ODataValue.self, from: data) else { return }
             let written = try? ODataEncoder().encode(value)
             check(written.flatMap { try? ODataDecoder().decode(ODataValue.self, from: $0) } == value, "a payload doesn't come back")
@@ -49,6 +51,8 @@ extension ParserTarget {
             return
         }
     }
+
+    private static let modelParser = QueryParser(model: SmallModel.model)
 
     private func readQuery(_ text: String, _ parser: QueryParser, _ version: ODataVersion) {
         guard let query = try? parser.query(text) else { return }

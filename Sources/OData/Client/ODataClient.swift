@@ -42,6 +42,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     }
 
     private let settings = Locked(Settings())
+    /// The models of the service.
+    let models = ModelCache()
 
     /// The headers, the JSON format and the error format of OData 4. A subclass for services of version 2 returns `.odata(.v2)`.
     open override class var defaults: EndpointDefaults { .odata() }

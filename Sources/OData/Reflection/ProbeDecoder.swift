@@ -70,7 +70,9 @@ struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        child(key).isEmptied
+        let child = child(key)
+        decoder.pass.noteOptional(at: child.path)
+        return child.isEmptied
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { decoder.pass.boolean(at: child(key).path) }
@@ -94,6 +96,7 @@ struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         let path = child(key).path
+        decoder.pass.noteOptional(at: path)
         do {
             // Samples of plain types are cheap; composite types stop at the depth limit of relations.
             guard !decoder.pass.leavesRelationsEmpty else { return nil }
@@ -179,7 +182,11 @@ struct ProbeSingleContainer: SingleValueDecodingContainer {
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    func decodeNil() -> Bool { decoder.isEmptied }
+    func decodeNil() -> Bool {
+        decoder.pass.noteOptional(at: decoder.path)
+        return decoder.isEmptied
+    }
+
     func decode(_ type: Bool.Type) throws -> Bool { decoder.pass.boolean(at: decoder.path) }
     func decode(_ type: String.Type) throws -> String { decoder.pass.text(at: decoder.path) }
     func decode(_ type: Double.Type) throws -> Double { decoder.pass.floating(type, at: decoder.path) }

@@ -51,12 +51,44 @@ final class ProbePass {
     /// The paths of optionals that must be nil, and of collections that must be empty, because their contents can't be created.
     var emptied: Set<[String]> = []
     private var depth = 0
+    /// What the type requests for each of its properties; recorded only by ``init(recordingRequests:)``.
+    private(set) var requests: [String: Request] = [:]
+    private let recordsRequests: Bool
+
+    /// The request of a type for one of its properties.
+    struct Request {
+        /// The types that were requested, the outermost first: that of a wrapper precedes that of its value.
+        var types: [any Any.Type] = []
+        /// Whether null was expected.
+        var isOptional = false
+    }
 
     init(number: Int, bits: Int, indices: Indices, followsRelations: Bool) {
+        recordsRequests = false
         self.followsRelations = followsRelations
         self.number = number
         self.bits = bits
         self.indices = indices
+    }
+
+    /// Creates a first pass that records what a type requests.
+    init(recordingRequests: Void) {
+        recordsRequests = true
+        followsRelations = false
+        number = 0
+        bits = 1
+        indices = Indices()
+    }
+
+    private func note(_ type: any Any.Type, at path: [String]) {
+        guard recordsRequests, path.count == 1 else { return }
+        requests[path[0], default: Request()].types.append(type)
+    }
+
+    /// Records that a type accepts null at a path.
+    func noteOptional(at path: [String]) {
+        guard recordsRequests, path.count == 1 else { return }
+        requests[path[0], default: Request()].isOptional = true
     }
 
     func saw(_ path: [String]) {
@@ -71,24 +103,28 @@ final class ProbePass {
     // MARK: Values
 
     func text(at path: [String]) -> String {
+        note(String.self, at: path)
         let text = String(wide(path))
         record(text, at: path)
         return text
     }
 
     func boolean(at path: [String]) -> Bool {
+        note(Bool.self, at: path)
         let value = bit(path)
         record(value, at: path)
         return value
     }
 
     func floating<Value: BinaryFloatingPoint>(_ type: Value.Type, at path: [String]) -> Value {
+        note(type, at: path)
         let value = Value(wide(path))
         record(value, at: path)
         return value
     }
 
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, at path: [String]) -> Value {
+        note(type, at: path)
         let value = Value(exactly: wide(path)) ?? Value(truncatingIfNeeded: narrow(path))
         record(value, at: path)
         return value
@@ -113,6 +149,7 @@ final class ProbePass {
 
     /// Returns a value of any type: a sample if the type is known, otherwise the value that the type decodes from generated values.
     func value<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
+        note(type, at: path)
         if let made = sample(type, at: path) {
             record(made, at: path)
             return made

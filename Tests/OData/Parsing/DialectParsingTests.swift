@@ -52,18 +52,11 @@ import Testing
     }
 
     @Test func `a V2 function import is gone on from`() throws {
-        struct Model: QueryModel {
-            func roles(of name: String) -> NameRoles {
-                switch name {
-                case "Top": .functionImport(giving: .entityCollection)
-                case "Best": .functionImport(giving: .entity)
-                case "Items": .entityCollection
-                case "Name": .primitive
-                default: []
-                }
-            }
-        }
-        for parser in [QueryParser(version: .v2), QueryParser(version: .v2, model: Model())] {
+        let names = ServiceNames([
+            "Top": .functionImport(giving: .entityCollection), "Best": .functionImport(giving: .entity), "Items": .entityCollection,
+            "Name": .primitive,
+        ])
+        for parser in [QueryParser(version: .v2), QueryParser(version: .v2, names: names)] {
             for url in ["Top?count=3", "Top/$count?count=3", "Top(5)?n=1", "Top(5)/Name", "Best/Items?a='x'", "Best/Name/$value"] {
                 #expect(try QueryPrinter(version: .v2).text(of: parser.query(url)) == url)
             }

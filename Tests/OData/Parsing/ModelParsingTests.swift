@@ -6,28 +6,15 @@ import Testing
 /// Tests the parsing of paths with and without a model.
 @Suite struct ModelParsingTests {
     /// Names with several roles, as in services: `Manager` is a type and a property, `Products` a set, a property and a function.
-    private struct Model: QueryModel {
-        func roles(of name: String) -> NameRoles {
-            switch name {
-            case "Employees": [.entitySet, .entityCollection]
-            case "Products": [.entitySet, .entityCollection, .function(giving: .entityCollection)]
-            case "Orders", "OrderItems": .entitySet
-            case "Manager": [.entity, .entityType]
-            case "Reports": [.entityCollection, .entityType]
-            case "Address": [.complex, .complexType]
-            case "Rank": [.primitive, .function(giving: .primitive), .action]
-            case "Employee", "Customer": .entityType
-            case "Items": .entityCollection
-            case "Name", "ID", "style": .primitive
-            case "City": [.primitive, .entityType]
-            case "Names": .primitiveCollection
-            case "Promote": [.action, .entityType]
-            default: []
-            }
-        }
-    }
-
-    private let parser = QueryParser(model: Model())
+    private let parser = QueryParser(
+        names: ServiceNames([
+            "Employees": [.entitySet, .entityCollection],
+            "Products": [.entitySet, .entityCollection, .function(giving: .entityCollection)],
+            "Orders": .entitySet, "OrderItems": .entitySet, "Manager": [.entity, .entityType], "Reports": [.entityCollection, .entityType],
+            "Address": [.complex, .complexType], "Rank": [.primitive, .function(giving: .primitive), .action], "Employee": .entityType,
+            "Customer": .entityType, "Items": .entityCollection, "Name": .primitive, "ID": .primitive, "style": .primitive,
+            "City": [.primitive, .entityType], "Names": .primitiveCollection, "Promote": [.action, .entityType],
+        ]))
 
     @Test(arguments: [
         "Employees?$filter=Manager/Name eq 'a'", "Employees?$filter=Model.Manager/Name eq 'a'", "Employees?$filter=Manager/Manager eq null",
@@ -208,5 +195,56 @@ import Testing
     func `what is neither a name nor a number isn't one`(member: String) {
         #expect(throws: ODataQueryError.self) { try QueryPrinter().text(of: EdmValue.enumeration(type: "Ns.E", member: member)) }
         #expect(throws: QueryParsingError.self) { try QueryParser().literal("Ns.E'\(member)'") }
+    }
+}
+
+/// Tests the parsing with a service's model.
+@Suite struct ServiceModelParsingTests {
+    private static let document = """
+        <edmx:Edmx Version="4.01" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+        <Schema Namespace="Sales" Alias="self" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+        <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="Total" Type="Edm.Decimal"/><Property Name="Tags" Type="Collection(Edm.String)"/>
+        <Property Name="Address" Type="self.Address"/><NavigationProperty Name="Items" Type="Collection(self.Item)"/></EntityType>
+        <EntityType Name="Item"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="Price" Type="Edm.Decimal"/><NavigationProperty Name="Order" Type="self.Order"/>
+        <Annotation Term="Org.OData.Aggregation.V1.CustomAggregate" Qualifier="Forecast" String="Edm.Decimal"/></EntityType>
+        <ComplexType Name="Address"><Property Name="City" Type="Edm.String"/></ComplexType>
+        <Function Name="Late" IsBound="true"><Parameter Name="it" Type="Collection(self.Order)"/><Parameter Name="days" Type="Edm.Int32"/>
+        <ReturnType Type="Collection(self.Order)"/></Function>
+        <Action Name="Cancel" IsBound="true"><Parameter Name="it" Type="self.Order"/></Action>
+        <Function Name="Best"><ReturnType Type="self.Order"/></Function><Action Name="Reset"/>
+        <EntityContainer Name="Container"><EntitySet Name="Orders" EntityType="self.Order"/><EntitySet Name="Items" EntityType="self.Item"/>
+        <Singleton Name="Latest" Type="self.Order"/><FunctionImport Name="Best" Function="self.Best"/>
+        <ActionImport Name="Reset" Action="self.Reset"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+        """
+
+    @Test(arguments: [
+        "Orders(1)/Items(2)/Order/Total", "Orders/Sales.Late(days=3)/$count", "Orders(1)/Sales.Cancel", "Best()/Items", "Reset",
+        "Latest/Address/City", "Orders?$filter=Items/any(x1:x1/Price gt 5)&$expand=Items($select=Price)", "Orders/5/Items/6",
+        "Orders?$orderby=Sum desc&$apply=groupby((Address/City),aggregate(Total with sum as Sum))",
+        "Orders?$compute=Total mul 2 as Double&$filter=Double gt 5", "Items?$apply=aggregate(Forecast)", "$all/Sales.Order",
+    ])
+    func `the names of a model decide what a text means`(url: String) throws {
+        let parser = QueryParser(model: try ServiceModel(xml: Data(Self.document.utf8)))
+        let query = try parser.query(url.replacing(" ", with: "%20"))
+        let read = try QueryPrinter(version: .v401).text(of: query).removingPercentEncoding
+        // Options are printed in an order of their own.
+        #expect(read.map { Set($0.split(whereSeparator: { "?&".contains($0) })) } == Set(url.split(whereSeparator: { "?&".contains($0) })))
+    }
+
+    @Test(arguments: [
+        "Order", "Orders(1)/Nope", "Orders?$filter=Nope eq 1", "Orders?$orderby=Sum", "Orders(1)/Total/City", "Orders(1)/Sales.Nope()",
+        "Orders(1)/Tags/any", "Best/Items", "$all/Sales.Address",
+    ])
+    func `a name that the model doesn't have is refused`(url: String) throws {
+        let parser = QueryParser(model: try ServiceModel(xml: Data(Self.document.utf8)))
+        #expect(throws: QueryParsingError.self) { try parser.query(url.replacing(" ", with: "%20")) }
+    }
+
+    @Test func `an open type may have any property`() throws {
+        let text = Self.document.replacing("<EntityType Name=\"Order\">", with: "<EntityType Name=\"Order\" OpenType=\"true\">")
+        let parser = QueryParser(model: try ServiceModel(xml: Data(text.utf8)))
+        #expect(try parser.query("Orders?$filter=Nope%20eq%201").options.filter != nil)
     }
 }

@@ -76,18 +76,11 @@ import Testing
     }
 
     @Test func aModelTellsFunctionsFromKeys() throws {
-        struct Model: QueryModel {
-            func roles(of name: String) -> NameRoles {
-                switch name {
-                case "Items": [.entitySet, .entityCollection]
-                case "Top": .functionImport(giving: .entityCollection)
-                case "Rate": .action
-                case "Name": .primitive
-                default: []
-                }
-            }
-        }
-        let parser = QueryParser(model: Model())
+        let parser = QueryParser(
+            names: ServiceNames([
+                "Items": [.entitySet, .entityCollection], "Top": .functionImport(giving: .entityCollection), "Rate": .action,
+                "Name": .primitive,
+            ]))
         #expect(try parser.resource("Top(n=1)") == ResourcePath(function: "Top", ["n": 1]))
         #expect(try parser.resource("Items(n=1)") == ResourcePath(entitySet: "Items").key(["n": 1]))
         #expect(try parser.resource("Items/5/Ns.Rate") == ResourcePath(entitySet: "Items").keySegment(5).action("Ns.Rate"))

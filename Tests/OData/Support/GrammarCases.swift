@@ -21,18 +21,8 @@ struct GrammarCases: Decodable {
         self = try JSONDecoder().decode(GrammarCases.self, from: Data(contentsOf: url))
     }
 
-    var model: ConstrainedNames {
-        ConstrainedNames(constraints)
-    }
-}
-
-/// A model of the names that the cases' constraints allow.
-struct ConstrainedNames: QueryModel {
-    private var names: [String: NameRoles] = [:]
-    /// The roles of all other names, for roles without a constraint.
-    private var anyName: NameRoles = []
-
-    init(_ constraints: [String: [String]]) {
+    /// The names that the cases' constraints allow.
+    var names: ServiceNames {
         let kinds: [(String, NameRoles)] = [
             ("entityCol", .entityCollection), ("entity", .entity), ("complexCol", .complexCollection), ("complex", .complex),
             ("primitiveCol", .primitiveCollection), ("primitive", .primitive),
@@ -49,14 +39,12 @@ struct ConstrainedNames: QueryModel {
             roles[kind + "Function"] = .function(giving: value)
             roles[kind + "FunctionImport"] = .functionImport(giving: value)
         }
+        var names: [String: NameRoles] = [:]
         for (rule, spellings) in constraints {
             guard let role = roles[rule] else { continue }
             for name in spellings { names[name, default: []].formUnion(role) }
         }
-        if constraints["primitiveFunctionImport"] == nil { anyName = .functionImport(giving: .primitive) }
-    }
-
-    func roles(of name: String) -> NameRoles {
-        names[name] ?? anyName
+        // Without a constraint for a role, all other names have it.
+        return ServiceNames(names, others: constraints["primitiveFunctionImport"] == nil ? .functionImport(giving: .primitive) : [])
     }
 }

@@ -1,0 +1,69 @@
+public import ODataMetadata
+
+extension ODataClient {
+    /// Takes the version of the protocol and its spellings from the model of the service, so that no query needs a feature that the service
+    /// lacks.
+    ///
+    /// These are set: the version of ``printer``, from the document and `Core.ODataVersions`; the spelling of version 2's points in time,
+    /// from the types of the properties; ``batching``'s format if the service says that it supports only one; and that no queries are posted
+    /// (``longQueries``) if the service excludes `/$query`. Other settings stay as they are.
+    public func adopt(_ model: ServiceModel) {
+        printer = printer.adopting(model)
+        if let format = model.onlyBatchFormat, batching.format == .automatic { batching.format = format }
+        if model.excludesQuerySegment { longQueries = .get }
+    }
+}
+
+extension QueryPrinter {
+    /// Returns the printer with the version and the spellings of a service's model.
+    ///
+    /// Queries for services of OData 3.0 are written as those of 2.0, which they support, too.
+    public func adopting(_ model: ServiceModel) -> QueryPrinter {
+        var printer = self
+        printer.version = model.protocolVersion
+        if let spelling = model.v2Dates { printer.v2Dates = spelling }
+        return printer
+    }
+}
+
+extension ServiceModel {
+    /// The latest version of the protocol that the service supports, as far as the model tells: the document's, or a later one of
+    /// `Core.ODataVersions`.
+    fileprivate var protocolVersion: ODataVersion {
+        if version < .v4 { return .v2 }
+        if version == .v401 { return .v401 }
+        let stated = container.flatMap { annotation("Org.OData.Core.V1.ODataVersions", of: $0) }?.value?.text ?? ""
+        return stated.split(separator: " ").contains("4.01") ? .v401 : .v4
+    }
+
+    /// The spelling of points in time in version 2 if the properties have only one type of them.
+    fileprivate var v2Dates: V2DateSpelling? {
+        var types: Set<String> = []
+        for schema in schemas {
+            for type in schema.entityTypes + schema.complexTypes { types.formUnion(type.properties.map(\.type.name)) }
+        }
+        switch (types.contains("Edm.DateTime"), types.contains("Edm.DateTimeOffset")) {
+        case (true, false): return .dateTime
+        case (false, true): return version < .v4 ? .dateTimeOffset : nil
+        default: return nil
+        }
+    }
+
+    private func capability(_ term: String) -> Annotation? {
+        container.flatMap { annotation("Org.OData.Capabilities.V1." + term, of: $0) }
+    }
+
+    /// The format of batches if the service says that it supports exactly one.
+    fileprivate var onlyBatchFormat: BatchSettings.Format? {
+        let formats = capability("BatchSupport")?.value?["SupportedFormats"]?.elements?.compactMap(\.text) ?? []
+        switch (formats.contains { $0.hasPrefix("application/json") }, formats.contains { $0.hasPrefix("multipart/mixed") }) {
+        case (true, false): return .json
+        case (false, true): return .multipart
+        default: return nil
+        }
+    }
+
+    fileprivate var excludesQuerySegment: Bool {
+        capability("QuerySegmentSupported").map { $0.value?.boolValue == false } ?? false
+    }
+}

@@ -1,0 +1,182 @@
+import ODataMetadata
+
+/// What a service excludes for the entities at a place, by annotations of the Capabilities vocabulary and SAP's attributes.
+///
+/// The place is an entity set or a singleton, or what navigation properties lead to from there. The nearest annotation counts: one that is
+/// applied to the path, then an entry of `NavigationRestrictions`, then one of the navigation property, then one of the entity set that the
+/// path leads to.
+struct Restrictions {
+    /// An annotation that was found.
+    struct Found {
+        let value: ServiceModel.Expression?
+        /// The annotation and its place: `Capabilities.SortRestrictions of Orders`.
+        let name: String
+
+        /// The paths of a collection in the annotation's record.
+        func paths(_ property: String) -> [String] { (value?[property]?.elements ?? []).compactMap(\.text) }
+
+        /// Whether the annotation, or a Boolean of its record, is `false`.
+        func isFalse(_ property: String? = nil) -> Bool {
+            (property.map { value?[$0] } ?? value)?.boolValue == false
+        }
+    }
+
+    private enum Root {
+        case set(ServiceModel.EntitySet)
+        case singleton(ServiceModel.Singleton)
+
+        var target: String {
+            switch self {
+            case .set(let set): set.target
+            case .singleton(let singleton): singleton.target
+            }
+        }
+    }
+
+    private let model: ServiceModel
+    private let root: Root?
+    /// The path of navigation properties from the root; empty for the root itself.
+    private var path = ""
+    private var navigation: ServiceModel.NavigationProperty?
+    /// The entity set that the path leads to.
+    private(set) var set: ServiceModel.EntitySet?
+
+    /// Creates the restrictions of no place.
+    init(_ model: ServiceModel) {
+        self.model = model
+        root = nil
+    }
+
+    init(_ model: ServiceModel, of set: ServiceModel.EntitySet) {
+        self.model = model
+        root = .set(set)
+        self.set = set
+    }
+
+    init(_ model: ServiceModel, of singleton: ServiceModel.Singleton) {
+        self.model = model
+        root = .singleton(singleton)
+    }
+
+    /// Returns the restrictions of what a navigation property leads to.
+    ///
+    /// - Parameter steps: the names of complex properties on the way and of the navigation property.
+    func following(_ property: ServiceModel.NavigationProperty, steps: [String]) -> Restrictions {
+        var next = self
+        let last = steps.joined(separator: "/")
+        next.path = path.isEmpty ? last : path + "/" + last
+        next.navigation = property
+        let source = path.isEmpty ? rootName : set?.name
+        next.set = source.flatMap { model.bindingTarget(of: last, in: $0) }.flatMap { target in
+            model.entitySet(target.split(separator: "/").last.map(String.init) ?? target)
+        }
+        return next
+    }
+
+    private var rootName: String? {
+        switch root {
+        case .set(let set): set.name
+        case .singleton(let singleton): singleton.name
+        case nil: nil
+        }
+    }
+
+    /// The name of the place in texts.
+    var name: String { path.isEmpty ? rootName ?? "the service" : (rootName.map { $0 + "/" } ?? "") + path }
+
+    // MARK: Annotations
+
+    private static let vocabulary = "Org.OData.Capabilities.V1."
+
+    /// Returns the nearest annotation with a term of the Capabilities vocabulary.
+    func annotation(_ term: String) -> Found? {
+        let full = Self.vocabulary + term
+        func first(_ annotations: [ServiceModel.Annotation], _ place: String) -> Found? {
+            annotations.first { $0.term == full && $0.qualifier == nil }.map {
+                Found(value: $0.value, name: "Capabilities.\(term) of \(place)")
+            }
+        }
+        func ofSet(_ set: ServiceModel.EntitySet) -> Found? { first(model.annotations(of: set), set.name) }
+        guard !path.isEmpty else {
+            switch root {
+            case .set(let set): return ofSet(set)
+            case .singleton(let singleton): return first(model.annotations(of: singleton), singleton.name)
+            case nil: return nil
+            }
+        }
+        if let root, let found = first(model.annotations(atTarget: root.target + "/" + path), name) { return found }
+        if let found = navigationRestriction(term) { return found }
+        if let navigation, let found = first(model.annotations(of: navigation), navigation.target) { return found }
+        return set.flatMap { ofSet($0) }
+    }
+
+    /// The entry of the root's `NavigationRestrictions` for the path.
+    private func navigationRestriction(_ term: String) -> Found? {
+        guard let root = root.map({ Restrictions($0, model) }), let all = root.annotation("NavigationRestrictions") else { return nil }
+        let entry = (all.value?["RestrictedProperties"]?.elements ?? []).first { $0["NavigationProperty"]?.text == path }
+        guard let value = entry?[term] else { return nil }
+        return Found(value: value, name: "Capabilities.NavigationRestrictions of \(root.name) for \(path)")
+    }
+
+    private init(_ root: Root, _ model: ServiceModel) {
+        switch root {
+        case .set(let set): self.init(model, of: set)
+        case .singleton(let singleton): self.init(model, of: singleton)
+        }
+    }
+
+    /// Returns an annotation of the container, for terms that apply to all of its resources.
+    func containerAnnotation(_ term: String) -> Found? {
+        guard let container = model.container else { return nil }
+        return model.annotation(Self.vocabulary + term, of: container)
+            .map { Found(value: $0.value, name: "Capabilities.\(term) of \(container.name)") }
+    }
+
+    /// Returns whether an attribute of SAP's is `false` for the entity set of the place.
+    func sapExcludes(_ attribute: String) -> Bool { set?.extensions[attribute, in: ServiceModel.Extensions.sap] == "false" }
+
+    /// Returns whether an attribute of SAP's is `true` for the entity set of the place.
+    func sapRequires(_ attribute: String) -> Bool { set?.extensions[attribute, in: ServiceModel.Extensions.sap] == "true" }
+
+    // MARK: Properties
+
+    /// Returns the name of what excludes a property from filters, as part of a sentence, or `nil`.
+    func filterExclusion(of path: String, _ property: (any ServiceModel.Element)?) -> String? {
+        if let found = annotation("FilterRestrictions"), found.paths("NonFilterableProperties").contains(path) { return found.name }
+        return Self.sapExclusion("filterable", of: property)
+    }
+
+    /// Returns the name of what excludes a property from sorting, as part of a sentence, or `nil`.
+    func sortExclusion(of path: String, _ property: (any ServiceModel.Element)?) -> String? {
+        if let found = annotation("SortRestrictions"), found.paths("NonSortableProperties").contains(path) { return found.name }
+        return Self.sapExclusion("sortable", of: property)
+    }
+
+    /// Returns the name of what excludes a navigation property from expansion, as part of a sentence, or `nil`.
+    func expandExclusion(of path: String) -> String? {
+        guard let found = annotation("ExpandRestrictions"), found.paths("NonExpandableProperties").contains(path) else { return nil }
+        return found.name
+    }
+
+    private static func sapExclusion(_ attribute: String, of property: (any ServiceModel.Element)?) -> String? {
+        guard let property, property.extensions[attribute, in: ServiceModel.Extensions.sap] == "false" else { return nil }
+        return "sap:\(attribute) of \(property.target)"
+    }
+
+    /// The properties that a filter must contain, with the name of what says so.
+    func requiredFilterProperties(of type: ServiceModel.StructuredType?) -> [(path: String, name: String)] {
+        var required: [(String, String)] = []
+        if let found = annotation("FilterRestrictions") { required += found.paths("RequiredProperties").map { ($0, found.name) } }
+        for property in type.map({ model.properties(of: $0) }) ?? []
+        where property.extensions["required-in-filter", in: ServiceModel.Extensions.sap] == "true" {
+            required.append((property.name, "sap:required-in-filter of \(property.target)"))
+        }
+        return required
+    }
+
+    /// Returns the annotation or attribute by which a query must have a filter, or `nil`.
+    var filterRequirement: String? {
+        if let found = annotation("FilterRestrictions"), found.value?["RequiresFilter"]?.boolValue == true { return found.name }
+        return sapRequires("requires-filter") ? "sap:requires-filter of \(name)" : nil
+    }
+}
