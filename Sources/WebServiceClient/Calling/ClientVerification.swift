@@ -41,7 +41,7 @@ extension WebServiceClient {
     public func verify(_ profile: ServiceProfile) -> [TableFault] {
         let (configuration, environment) = configurationAndEnvironment
         let known = Set(ClientState(self, configuration: configuration, environment: environment, profile: nil).faults)
-        let state = ClientState(self, configuration: configuration, environment: environment, profile: profile, ownRoot: profileRoot)
+        let state = ClientState(self, configuration: configuration, environment: environment, profile: profile, ownRoot: profiles.root)
         return state.faults.filter {
             // Capabilities count for the settings common to all endpoints only: a replaced endpoint may have had its own.
             ($0.kind != .missingCapability || $0.key == nil) && !known.contains($0)
