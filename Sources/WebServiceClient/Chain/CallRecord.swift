@@ -26,7 +26,7 @@ package final class CallRecord: Sendable {
     /// Receives the progress of the call's transfers; `nil` if nothing observes it.
     let progress: CallProgress?
     /// The number of the generation of endpoints that the call uses.
-    let profileGeneration: Int
+    package let profileGeneration: Int
 
     /// A request on its way to the transport, without what authentication adds, and its answer.
     struct Exchange: Sendable {

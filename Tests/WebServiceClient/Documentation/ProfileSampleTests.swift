@@ -66,3 +66,16 @@ private final class SampleShop: WebServiceClient, @unchecked Sendable {
         #expect(shop.profile == nil)
     }
 }
+
+// Samples of the article on verifying tables.
+
+@Suite struct DescriptionSampleTests {
+    @Test func `A table is compared with a stored one`() throws {
+        let folder = TemporaryFolder()
+        let file = folder.url.appending(path: "SampleShop.json")
+        try SampleShop.describe(as: .json).write(to: file, atomically: true, encoding: .utf8)
+        try expectNoBreakingChanges(of: SampleShop.self, since: file)
+        try expectNoBreakingChanges(of: SampleShop.self, since: file, allowing: [.deadline], refusing: [.keyAdded])
+        #expect(SampleShop.describe(as: .markdown).hasPrefix("# SampleShop\n"))
+    }
+}
