@@ -164,8 +164,8 @@ final class CallReport: Sendable {
         return metadata
     }
 
-    /// Adds the generation of the client's profile, and what the chain did: how often the request was sent again for any reason, as OpenTelemetry counts it, the part of repeats and
-    /// redirects in it, the waits with their reasons, and the span of each request.
+    /// Adds the generation of the client's profile, and what the chain did: how often the request was sent again for any reason, as
+    /// OpenTelemetry counts it, the part of repeats and redirects in it, the waits with their reasons, and the span of each request.
     private func addAttempts(to metadata: inout LogMetadata) {
         let record = context.record
         let (repeats, redirects) = (record.repeats, record.redirects)

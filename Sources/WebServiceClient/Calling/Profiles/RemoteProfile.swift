@@ -181,11 +181,11 @@ public final class RemoteProfile: Sendable {
 
     private func fetch(_ url: URL, unless entityTag: String?) async throws -> ServiceResponse<Data> {
         let call = client.http.request(outside: url).describing {
-            $0.raw().bodyLimit(Self.sizeLimit).uncached().redirects(.sameOrigin)
+            $0.raw().bodyLimit(Self.sizeLimit).uncached().redirects(.sameOrigin).accepting(entityTag == nil ? .ok : [200, 304])
         }
         do {
             guard let entityTag else { return try await call.response() }
-            return try await call.header("If-None-Match", entityTag).describing { $0.alsoAccepting(.notModified) }.response()
+            return try await call.header("If-None-Match", entityTag).response()
         } catch let error as ServiceError where error.kind == .bodyTooLarge {
             throw refusal(.tooLarge, "\(SecretMask.text(of: url)) has more than \(Self.sizeLimit >> 10) KiB: remove what it doesn't need.")
         }
