@@ -112,8 +112,8 @@ enum SwiftNames {
         "description", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch",
         "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "media", "metadataLevel",
         "model",
-        "page", "pages", "prefetchesPages", "printer", "profile", "queue", "removeReference", "replace", "replaceProfile",
-        "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types",
+        "page", "pages", "prefetchesPages", "printer", "profile", "profileHistory", "queue", "removeReference", "replace", "replaceProfile",
+        "rollBackProfile", "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types",
         "update",
         "upload", "upsert", "userInfo", "v2Bindings", "verify",
     ]
