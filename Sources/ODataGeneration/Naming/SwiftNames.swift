@@ -113,7 +113,8 @@ enum SwiftNames {
         "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "media", "metadataLevel",
         "model",
         "page", "pages", "prefetchesPages", "printer", "profile", "profileHistory", "queue", "removeReference", "replace", "replaceProfile",
-        "rollBackProfile", "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types",
+        "rollBackProfile",
+        "serviceDocument", "session", "set", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types",
         "update",
         "upload", "upsert", "userInfo", "v2Bindings", "verify",
     ]

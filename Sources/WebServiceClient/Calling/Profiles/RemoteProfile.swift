@@ -103,8 +103,8 @@ public final class RemoteProfile: Sendable {
         self.canary = canary
     }
 
-    /// Fetches the profile at intervals until the task is cancelled. Refusals and failed fetches are reported to the client's diagnostics,
-    /// each once, and the client keeps its profile.
+    /// Fetches the profile at intervals until the task is cancelled; until then the client isn't released. Refusals and failed fetches are
+    /// reported to the client's diagnostics, each once, and the client keeps its profile.
     public func follow() async {
         while !Task.isCancelled {
             _ = try? await update()
