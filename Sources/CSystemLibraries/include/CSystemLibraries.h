@@ -4,6 +4,7 @@
 // System libraries opened at run time: the package builds and starts without them. Each has a separate header with typed functions; none of
 // their symbols is linked.
 #include "SystemBrotli.h"
+#include "SystemCrypto.h"
 #include "SystemCurl.h"
 #include "SystemZlib.h"
 #include "SystemZstd.h"

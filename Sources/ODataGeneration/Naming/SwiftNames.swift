@@ -111,9 +111,10 @@ enum SwiftNames {
         "checksItems", "circuits", "configuration", "configure", "count", "create", "customMirror", "debugDescription", "defaults",
         "deferredBatch", "delete", "describe", "description", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment",
         "evaluate", "fetch", "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize",
-        "media", "metadataLevel", "model", "page", "pages", "prefetchesPages", "printer", "profile", "queue", "removeReference",
-        "replace", "replaceProfile", "responses", "send", "serviceDocument", "session", "set", "setRawValue", "setReference",
-        "shutdown", "start", "stream", "streamsPages", "types", "update", "upload", "upsert", "userInfo", "v2Bindings", "verify",
+        "media", "metadataLevel", "model", "page", "pages", "prefetchesPages", "printer", "profile", "profileHistory", "queue",
+        "removeReference", "replace", "replaceProfile", "responses", "rollBackProfile", "send", "serviceDocument", "session", "set",
+        "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types", "update", "upload", "upsert",
+        "userInfo", "v2Bindings", "verify",
     ]
 
     /// The names that types and namespaces can't have, besides the name of the service: modules that the generated code names.

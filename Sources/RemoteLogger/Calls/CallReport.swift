@@ -164,8 +164,8 @@ final class CallReport: Sendable {
         return metadata
     }
 
-    /// Adds what the chain did: how often the request was sent again for any reason, as OpenTelemetry counts it, the part of repeats and
-    /// redirects in it, the waits with their reasons, and the span of each request.
+    /// Adds the generation of the client's profile, and what the chain did: how often the request was sent again for any reason, as
+    /// OpenTelemetry counts it, the part of repeats and redirects in it, the waits with their reasons, and the span of each request.
     private func addAttempts(to metadata: inout LogMetadata) {
         let record = context.record
         let (repeats, redirects) = (record.repeats, record.redirects)
@@ -174,6 +174,7 @@ final class CallReport: Sendable {
         if resends > 0 { metadata["http.request.resend_count"] = .int(Int64(resends)) }
         if repeats > 0 { metadata["repeats"] = .int(Int64(repeats)) }
         if redirects > 0 { metadata["redirects"] = .int(Int64(redirects)) }
+        if record.profileGeneration > 0 { metadata["profile_generation"] = .int(Int64(record.profileGeneration)) }
         let waits = record.waits
         if !waits.isEmpty {
             metadata["waited_ms"] = .double(waits.reduce(0) { $0 + Self.milliseconds($1.duration) })

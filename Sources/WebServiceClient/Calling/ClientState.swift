@@ -7,6 +7,10 @@ final class ClientState: Sendable {
     let clientName: String
     /// Entries of the profile that have no effect.
     let profileNotes: [String]
+    /// The number of the profile's generation.
+    let profileGeneration: Int
+    /// Watches the calls of a profile on trial.
+    let canary: ProfileCanary?
     /// The client's settings, with those of its environment and the rules of its session.
     let configuration: WebServiceClient.Configuration
     /// The environment; `nil` without environments.
@@ -43,11 +47,12 @@ final class ClientState: Sendable {
     /// - Parameters:
     ///   - own: The client's own settings.
     ///   - environment: The environment, whose settings take precedence.
-    ///   - ownRoot: The service root of an earlier profile, used if neither client nor class has one.
+    ///   - ownRoot: The service root that the client had before, used if neither client nor class has one.
+    ///   - generation: The generation of the profile.
     ///   - sessions: The client's sessions.
     init(
         _ client: WebServiceClient, configuration own: WebServiceClient.Configuration, environment: ServiceEnvironment?,
-        profile: ServiceProfile?, ownRoot: String = "", sessions: [ServicePlace: SessionState] = [:]
+        profile: ServiceProfile?, ownRoot: String = "", generation: ProfileGeneration? = nil, sessions: [ServicePlace: SessionState] = [:]
     ) {
         let type = type(of: client)
         let defaults = type.defaults
@@ -57,6 +62,8 @@ final class ClientState: Sendable {
         self.environment = environment
         sharesProvider = environment?.sharesProvider(of: own, clientName) ?? false
         profileNotes = profile?.notes ?? []
+        profileGeneration = generation?.number ?? 0
+        canary = generation?.canary
         var rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
         // The root of class or profile may be that of another environment.
         if environment != nil { rootText = configuration.serviceRoot }
@@ -199,7 +206,7 @@ final class ClientState: Sendable {
     /// - Parameters:
     ///   - programRoot: The root without the profile.
     ///   - root: The root with the profile.
-    private static func fault(of profile: ServiceProfile?, programRoot: String, root: String, allowed: Set<Origin>) -> TableFault? {
+    static func fault(of profile: ServiceProfile?, programRoot: String, root: String, allowed: Set<Origin>) -> TableFault? {
         guard let profile, !profile.baseURL.isEmpty, root == profile.baseURL, !programRoot.isEmpty else { return nil }
         if let origin = ServiceRoot(root)?.origin {
             if allowed.contains(origin) || ServiceRoot(programRoot)?.origin == origin { return nil }

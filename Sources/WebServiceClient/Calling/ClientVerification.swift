@@ -41,7 +41,7 @@ extension WebServiceClient {
     public func verify(_ profile: ServiceProfile) -> [TableFault] {
         let (configuration, environment) = configurationAndEnvironment
         let known = Set(ClientState(self, configuration: configuration, environment: environment, profile: nil).faults)
-        let state = ClientState(self, configuration: configuration, environment: environment, profile: profile, ownRoot: profileRoot)
+        let state = ClientState(self, configuration: configuration, environment: environment, profile: profile, ownRoot: profiles.root)
         return state.faults.filter {
             // Capabilities count for the settings common to all endpoints only: a replaced endpoint may have had its own.
             ($0.kind != .missingCapability || $0.key == nil) && !known.contains($0)
@@ -50,7 +50,18 @@ extension WebServiceClient {
 
     /// The class's table as a value that can be stored and compared.
     public class func describe() -> ClientDescription {
-        ClientDescription(client: String(describing: self), table: endpoints, perMethod: defaults.perMethod)
+        ClientDescription(client: String(describing: self), table: endpoints, defaults: defaults)
+    }
+
+    /// The class's table as text: JSON for a file that ``ClientDescription/changes(since:)`` compares with later tables, or an API reference
+    /// in Markdown.
+    ///
+    ///     try GitHub.describe(as: .markdown).write(to: file, atomically: true, encoding: .utf8)
+    public class func describe(as format: DescriptionFormat) -> String {
+        switch format {
+        case .json: describe().json
+        case .markdown: describe().markdown
+        }
     }
 
     /// The class's table. A root and headers with placeholders use arguments, so they belong to it.

@@ -76,11 +76,13 @@ struct Dispatcher: Sendable {
             try checkCancellation()
             // From here on the call can't be cancelled any more.
             if let cause = record.cancellation.finish() { throw cause }
+            state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
             return (value, reader.exchange.response)
         } catch {
             // Cancellation takes precedence over any other error.
             if let cause = record.cancellation.finish() { throw reader.ended(by: cause, error) }
             try checkCancellation()
+            state.canary?.note(endpoint.plan.key, error: error, generation: state.profileGeneration)
             throw error
         }
     }
@@ -124,6 +126,8 @@ struct Dispatcher: Sendable {
             return BoundRequest(
                 request: request, origin: origin, cacheIdentifier: try binder.cacheIdentifier(), identifier: try binder.identifier())
         } catch {
+            // The arguments may not fit the route of a new profile.
+            state.canary?.noteUnbound(endpoint.plan.key, generation: state.profileGeneration)
             throw wrap(error, stage: .binding, request: nil, secrets: binder.secrets)
         }
     }
@@ -181,7 +185,8 @@ struct Dispatcher: Sendable {
             identity: endpoint.identity, attributes: attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
             cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
             outside: bound.isForeign ? bound.request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil, success: success,
-            identifier: identifier, isStream: bound.isStream, bodyLimit: endpoint.bodyLimit, progress: run?.progress)
+            identifier: identifier, isStream: bound.isStream, bodyLimit: endpoint.bodyLimit, progress: run?.progress,
+            profileGeneration: state.profileGeneration)
     }
 
     /// Lists a call: from here on it can be cancelled.
@@ -390,10 +395,12 @@ extension Dispatcher {
             try record.cancellation.check()
             body = judged.observed(check: { try record.cancellation.check() }, ended: end)
             if body.data != nil { end() }
+            state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
         } catch {
             end()
             if let cause = record.cancellation.cause { throw reader.ended(by: cause, error) }
             try checkCancellation()
+            state.canary?.note(endpoint.plan.key, error: error, generation: state.profileGeneration)
             throw error
         }
         let response = exchange.response

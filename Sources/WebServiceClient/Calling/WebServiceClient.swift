@@ -25,9 +25,7 @@ open class WebServiceClient: @unchecked Sendable {
         var environment: ServiceEnvironment?
         var environmentNumber = 0
         var sessions: [ServicePlace: SessionState] = [:]
-        var profile: ServiceProfile?
-        /// The service root of the first profile that has one. Later profiles must keep its origin if neither client nor class has a root.
-        var profileRoot = ""
+        var profiles = ProfileHistory()
         /// Counts changes, so that a state made from old settings isn't stored.
         var generation = 0
         var state: ClientState?
@@ -63,10 +61,8 @@ open class WebServiceClient: @unchecked Sendable {
     /// Creates a client with the endpoints of a profile laid over those of the class.
     public convenience init(profile: ServiceProfile, configure: (inout Configuration) -> Void = { _ in }) {
         self.init(serviceRoot: "", configure: configure)
-        mutable.withLock {
-            $0.profile = profile
-            $0.profileRoot = profile.baseURL
-        }
+        let root = ownRoot
+        mutable.withLock { $0.profiles = ProfileHistory(profile, root: root) }
     }
 
     deinit {
@@ -160,31 +156,23 @@ open class WebServiceClient: @unchecked Sendable {
         }
     }
 
-    /// The profile laid over the class's table, or `nil`. See ``replaceProfile(_:)``.
-    public var profile: ServiceProfile? {
-        mutable.withLock { $0.profile }
-    }
+    /// The profiles that the client had.
+    var profiles: ProfileHistory { mutable.withLock { $0.profiles } }
 
-    /// Lays another profile over the class's table, or none. Replaces the endpoints atomically for later calls; calls in flight keep
-    /// theirs.
+    /// Changes the profiles, unless the client's settings change at the same time.
     ///
-    /// A profile has no faults by itself. If it doesn't fit this client, the method throws and the old profile stays. ``verify(_:)`` lists
-    /// the faults without replacing anything.
-    ///
-    /// - Throws: ``TableFaults``, with every fault that the client would have with the profile and doesn't have without one.
-    public func replaceProfile(_ profile: ServiceProfile?) throws(TableFaults) {
+    /// - Parameter change: Verifies what it changes with the current settings. It is repeated if they change meanwhile.
+    func changeProfiles(_ change: (inout ProfileHistory) throws(TableFaults) -> Void) throws(TableFaults) {
         var isSet = false
         while !isSet {
-            let generation = mutable.withLock { $0.generation }
-            if let profile {
-                let faults = verify(profile)
-                guard faults.isEmpty else { throw TableFaults(client: String(describing: type(of: self)), faults: faults) }
-            }
+            let (old, generation) = mutable.withLock { ($0.profiles, $0.generation) }
+            var new = old
+            // Outside the lock, because it runs code of the subclass.
+            try change(&new)
+            guard new.current.number != old.current.number else { return }
             isSet = mutable.withLock { mutable in
-                // The profile was verified with these settings.
                 guard mutable.generation == generation else { return false }
-                mutable.profile = profile
-                if mutable.profileRoot.isEmpty { mutable.profileRoot = profile?.baseURL ?? "" }
+                mutable.profiles = new
                 mutable.renew()
                 return true
             }
@@ -194,19 +182,17 @@ open class WebServiceClient: @unchecked Sendable {
     /// The circuits of the client's circuit breakers, by origin.
     public var circuits: Circuits { Circuits(registry: runtime.circuits, diagnostics: configuration.diagnostics) }
 
-    /// The service root of the first profile that has one.
-    var profileRoot: String { mutable.withLock { $0.profileRoot } }
-
     /// The current state.
     var state: ClientState {
         // A separate lock scope: every call runs this line, and copying the settings is most of the cost.
         if let known = mutable.withLock({ $0.state }) { return known }
-        let (configuration, environment, profile, ownRoot, sessions, generation) = mutable.withLock {
-            ($0.configuration, $0.environment, $0.profile, $0.profileRoot, $0.sessions, $0.generation)
+        let (configuration, environment, profiles, sessions, generation) = mutable.withLock {
+            ($0.configuration, $0.environment, $0.profiles, $0.sessions, $0.generation)
         }
         // Outside the lock, because it runs code of the subclass.
         let made = ClientState(
-            self, configuration: configuration, environment: environment, profile: profile, ownRoot: ownRoot, sessions: sessions)
+            self, configuration: configuration, environment: environment, profile: profiles.current.profile, ownRoot: profiles.root,
+            generation: profiles.current, sessions: sessions)
         let isFirst = mutable.withLock { mutable in
             guard mutable.generation == generation, mutable.state == nil else { return false }
             mutable.state = made

@@ -25,6 +25,8 @@ package final class CallRecord: Sendable {
     let bodyLimit: Int
     /// Receives the progress of the call's transfers; `nil` if nothing observes it.
     let progress: CallProgress?
+    /// The number of the generation of endpoints that the call uses.
+    package let profileGeneration: Int
 
     /// A request on its way to the transport, without what authentication adds, and its answer.
     struct Exchange: Sendable {
@@ -95,7 +97,8 @@ package final class CallRecord: Sendable {
     init(
         identity: CallIdentity, attributes: EndpointAttributes, serviceOrigin: Origin?, isForeign: Bool, cacheIdentifier: String?,
         diagnostics: Diagnostics, outside: ServiceRequest? = nil, hasURLBuilder: Bool = false, success: StatusSet = .success,
-        identifier: CallIdentifier? = nil, isStream: Bool = false, bodyLimit: Int = .max, progress: CallProgress? = nil
+        identifier: CallIdentifier? = nil, isStream: Bool = false, bodyLimit: Int = .max, progress: CallProgress? = nil,
+        profileGeneration: Int = 0
     ) {
         self.identity = identity
         self.attributes = attributes
@@ -110,6 +113,7 @@ package final class CallRecord: Sendable {
         self.isStream = isStream
         self.bodyLimit = bodyLimit
         self.progress = progress
+        self.profileGeneration = profileGeneration
     }
 
     /// Creates the record of an exchange that calls like this one share. Cancelling this call doesn't cancel it.
@@ -117,7 +121,7 @@ package final class CallRecord: Sendable {
         let record = CallRecord(
             identity: identity, attributes: attributes, serviceOrigin: serviceOrigin, isForeign: isForeign,
             cacheIdentifier: cacheIdentifier, diagnostics: diagnostics, outside: outside, hasURLBuilder: hasURLBuilder,
-            success: success, bodyLimit: bodyLimit, progress: progress)
+            success: success, bodyLimit: bodyLimit, progress: progress, profileGeneration: profileGeneration)
         record.state.withLock { [repeats, redirects] in ($0.repeats, $0.redirects) = (repeats, redirects) }
         return record
     }

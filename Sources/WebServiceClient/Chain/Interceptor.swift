@@ -37,6 +37,8 @@ public struct CallContext: Sendable {
     public var cacheIdentifier: String? { record.cacheIdentifier }
     /// Receives the library's diagnostics.
     public var diagnostics: Diagnostics { record.diagnostics }
+    /// The ``ProfileGeneration/number`` of the endpoints that the call uses. Metrics by it show which profile causes failures.
+    public var profileGeneration: Int { record.profileGeneration }
     /// The number of the attempt, from 1. Each retry increments it; it continues across redirect hops.
     public var attempt = 1
     /// The number of redirects followed so far.

@@ -1,13 +1,79 @@
 /// A description of a client's endpoint table as a value, which can be stored, compared with an earlier one, and displayed.
+///
+/// It contains everything that changes what calls send or return, in the order of the table. Secrets are masked: two of them are described
+/// alike, and other values of headers that aren't known to be harmless are told apart by a checksum of two bytes. Types of the program,
+/// such as serializers and error handlers, are described by their names, and closures not at all.
 public struct ClientDescription: Codable, Hashable, Sendable {
+    /// The version of the format that this library writes.
+    public static let currentVersion = 2
+
     /// The format version of this description; later formats have higher numbers.
-    public var version = 1
+    public var version = currentVersion
     /// The client's type.
     public var client: String
     /// The endpoints in table order.
     public var endpoints: [Endpoint]
+    /// The class's defaults for all endpoints; `nil` if there are none.
+    public var defaults: Defaults?
     /// The class's defaults per HTTP method, in the order of the methods' names; `nil` if there are none.
     public var perMethod: [MethodDefaults]?
+
+    /// A named value of a request: a query item or a header.
+    public struct Part: Codable, Hashable, Sendable {
+        /// The name; `…` represents the names of an argument's fields.
+        public var name: String
+        /// The template of the value, with secrets masked; `nil` if the value comes from ``argument``, or if a header isn't sent.
+        public var value: String?
+        /// The position or the label of the argument that the value or the fields come from.
+        public var argument: String?
+    }
+
+    /// An argument of a method.
+    public struct Argument: Codable, Hashable, Sendable {
+        /// The label; `_` for an argument without one.
+        public var label: String
+        /// The position in the descriptor; `nil` for an argument that the descriptor ignores.
+        public var position: Int?
+        /// The places that the argument goes to: `path`, `route` (of a URI template), `query NAME`, `header NAME`, `body`, `service root`,
+        /// `cache identifier`, `identifier`; `…` represents the names of the argument's fields.
+        public var places: [String]
+    }
+
+    /// Settings of calls; `nil` for those that aren't set.
+    public struct Settings: Codable, Hashable, Sendable {
+        /// How the response's body is read: `raw`, or the parser that reads it regardless of its media type.
+        public var parsing: String?
+        /// The serializer, with its media type.
+        public var serializer: String?
+        /// The type of the error handler.
+        public var errorHandler: String?
+        /// How arrays in queries, forms and headers are written.
+        public var arrays: String?
+        /// The type that builds the URLs.
+        public var urlBuilder: String?
+        /// The maximum number of bytes of a response's body.
+        public var bodyLimit: Int?
+        /// The deadlines, such as `firstByte 10 s, total 30 s`.
+        public var deadlines: String?
+        /// The trust policy with its pins.
+        public var trust: String?
+    }
+
+    /// The defaults of all endpoints of a class.
+    public struct Defaults: Codable, Hashable, Sendable {
+        /// The service root; `nil` if there is none.
+        public var serviceRoot: String?
+        /// The headers.
+        public var headers: [Part]
+        /// The statuses that count as success, if the defaults specify them.
+        public var success: String?
+        /// The other settings.
+        public var settings: Settings?
+        /// The required capabilities of the transport.
+        public var requires: [String]
+        /// The attributes, by type and content, in the order of their texts.
+        public var attributes: [String]
+    }
 
     /// The defaults of the endpoints with one HTTP method.
     public struct MethodDefaults: Codable, Hashable, Sendable {
@@ -15,11 +81,15 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var method: String
         /// The names of the headers.
         public var headers: [String]
+        /// The headers with their values.
+        public var fields: [Part]
         /// The statuses that count as success, if the defaults specify them.
         public var success: String?
+        /// The other settings.
+        public var settings: Settings?
         /// The required capabilities of the transport.
         public var requires: [String]
-        /// The attributes, by type and content.
+        /// The attributes, by type and content, in the order of their texts.
         public var attributes: [String]
     }
 
@@ -31,15 +101,19 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var method: String
         /// The route as declared.
         public var route: String
-        /// The names of the query items that the descriptor adds; `…` represents the fields of an argument.
-        public var query: [String]
-        /// The names of the headers that the descriptor sets.
-        public var headers: [String]
+        /// The kind of route: `template`, or `uriTemplate` for RFC 6570.
+        public var routeKind: String
+        /// The arguments in their order; `nil` if the key is malformed.
+        public var arguments: [Argument]?
+        /// The query items that the descriptor adds, in their order.
+        public var query: [Part]
+        /// The headers that the descriptor sets, in their order.
+        public var headers: [Part]
         /// The source of the body: an argument, `implicit` or `none`.
         public var body: String
         /// Whether a method that usually has no body may have one; `nil` if the descriptor doesn't specify it.
         public var allowsBody: Bool?
-        /// The statuses that count as success, if the descriptor specifies them.
+        /// The statuses that count as success, if the descriptor specifies them; with `+`, those in addition to the defaults.
         public var success: String?
         /// The root inside the payload.
         public var root: String?
@@ -47,60 +121,19 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var cacheIdentifier: String?
         /// The template of the call's identifier, as declared, with its policy: `order/%%id%% (reuse)`.
         public var identifier: String?
+        /// The other settings; `nil` if there are none.
+        public var settings: Settings?
         /// The required capabilities of the transport.
         public var requires: [String]
-        /// The attributes, by type and content.
+        /// The attributes, by type and content, in the order of their texts.
         public var attributes: [String]
     }
-
-    init(client: String, table: EndpointTable, perMethod: [ServiceRequest.Method: EndpointDefaults] = [:]) {
-        self.client = client
-        let methods = perMethod.sorted { $0.key.rawValue < $1.key.rawValue }.map { MethodDefaults($0, $1) }
-        self.perMethod = methods.isEmpty ? nil : methods
-        endpoints = table.entries.map { Endpoint(key: $0.key, $0.descriptor) }
-    }
 }
 
-extension ClientDescription.MethodDefaults {
-    fileprivate init(_ method: ServiceRequest.Method, _ defaults: EndpointDefaults) {
-        self.method = method.rawValue
-        headers = defaults.headers.map(\.name.rawName)
-        success = defaults.settings.statuses?.description
-        requires = defaults.settings.requiredCapabilities.descriptions
-        attributes = defaults.settings.attributes.all.map { ValueText.text(of: $0) }
-    }
-}
-
-extension ClientDescription.Endpoint {
-    fileprivate init(key: String, _ descriptor: EndpointDescriptor) {
-        self.key = key
-        method = descriptor.method.rawValue
-        route = SecretMask.text(ofURL: descriptor.route.text)
-        query = descriptor.query.map { part in
-            switch part {
-            case .template(let name, _), .named(let name, _): name
-            case .reflected: "…"
-            }
-        }
-        headers = descriptor.headers.map { part in
-            switch part {
-            case .template(let name, _), .bound(let name, _): name.rawName
-            case .reflected: "…"
-            }
-        }
-        body =
-            switch descriptor.body {
-            case .implicit: "implicit"
-            case .none: "none"
-            case .argument(let argument): "\(argument)"
-            }
-        allowsBody = descriptor.allowsBody ? true : nil
-        let settings = descriptor.settings
-        success = settings.statuses?.description ?? settings.moreStatuses.map { "+ \($0)" }
-        root = descriptor.root.isEmpty ? nil : descriptor.root.joined(separator: ".")
-        cacheIdentifier = descriptor.cacheIdentifier.map(SecretMask.text(ofURL:))
-        identifier = descriptor.identifier.map { SecretMask.text(ofURL: $0.description) }
-        requires = settings.requiredCapabilities.descriptions
-        attributes = settings.attributes.all.map { ValueText.text(of: $0) }
-    }
+/// The forms of a description as text.
+public enum DescriptionFormat: Sendable, Hashable, CaseIterable {
+    /// A ``ClientDescription`` as JSON, with sorted names and a line for each value, for files under version control.
+    case json
+    /// An API reference for readers.
+    case markdown
 }

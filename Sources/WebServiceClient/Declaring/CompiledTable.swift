@@ -2,9 +2,9 @@
 final class CompiledTable: Sendable {
     /// The plans by the text of their keys.
     let plans: [String: EndpointPlan]
-    /// The descriptors of profiles with bare names, which apply to every method of that base name. They are compiled for each calling
-    /// method, since only the method has labels.
-    private let bareNames: [String: EndpointDescriptor]
+    /// The entries of profiles with bare names, which apply to every method of that base name. They are compiled for each calling method,
+    /// since only the method has labels.
+    private let bareNames: [String: EndpointTable.Entry]
     /// The service root if it has placeholders, else `nil`.
     private let root: String?
     /// The headers of client and class with placeholders.
@@ -21,7 +21,7 @@ final class CompiledTable: Sendable {
     ///   - methods: The keys of the class's methods, which bare names of a profile must fit.
     init(_ table: EndpointTable, root: String?, headers: HeaderTemplates = HeaderTemplates(), methods: [String] = []) {
         var plans: [String: EndpointPlan] = [:]
-        var bareNames: [String: EndpointDescriptor] = [:]
+        var bareNames: [String: EndpointTable.Entry] = [:]
         var faults: [TableFault] = []
         var seen: Set<String> = []
         for entry in table.entries {
@@ -32,7 +32,7 @@ final class CompiledTable: Sendable {
                         fix: "remove one; methods that differ only in types share a key"))
             }
             if entry.isBareName {
-                bareNames[entry.key] = entry.descriptor
+                bareNames[entry.key] = entry
                 continue
             }
             do {
@@ -67,9 +67,10 @@ final class CompiledTable: Sendable {
     }
 
     private static func plan(
-        byBareNameOf function: String, _ bareNames: [String: EndpointDescriptor], root: String?, _ headers: HeaderTemplates
+        byBareNameOf function: String, _ bareNames: [String: EndpointTable.Entry], root: String?, _ headers: HeaderTemplates
     ) -> (plan: EndpointPlan, faults: [TableFault])? {
-        guard let name = try? MethodName(function), let descriptor = bareNames[name.baseName] else { return nil }
+        guard let name = try? MethodName(function), let entry = bareNames[name.baseName] else { return nil }
+        let descriptor = entry.descriptor(for: name.description)
         let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root, headers: headers[descriptor.method])
         return (plan, faults + [ReservedKeys.fault(of: name)].compactMap(\.self))
     }
@@ -77,7 +78,7 @@ final class CompiledTable: Sendable {
     /// The settings of each endpoint, in table order.
     var settings: [(key: String, method: ServiceRequest.Method, settings: EndpointSettings)] {
         keys.compactMap { key in
-            plans[key].map { (key, $0.method, $0.settings) } ?? bareNames[key].map { (key, $0.method, $0.settings) }
+            plans[key].map { (key, $0.method, $0.settings) } ?? bareNames[key].map { (key, $0.descriptor.method, $0.descriptor.settings) }
         }
     }
 
@@ -109,8 +110,9 @@ final class CompiledTable: Sendable {
 enum ReservedKeys {
     /// The names of methods and properties, and the labels they are called with.
     private static let members: Set<String> = [
-        "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "http", "dynamic", "dryRun(_:)", "dryRun(isolation:_:)",
-        "verify()", "verify(_:)", "circuits", "queue", "calls", "call(identifier:)", "cancelAll(reason:)", "shutdown(within:)",
+        "configuration", "configure(_:)", "profile", "profileHistory", "replaceProfile(_:)", "rollBackProfile()", "http", "dynamic",
+        "dryRun(_:)", "dryRun(isolation:_:)", "verify()", "verify(_:)", "circuits", "queue", "calls", "call(identifier:)",
+        "cancelAll(reason:)", "shutdown(within:)",
     ]
 
     /// Returns the fault of a reserved key.

@@ -10,9 +10,20 @@
 public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
     struct Entry: Sendable {
         let key: String
-        let descriptor: EndpointDescriptor
+        var descriptor: EndpointDescriptor
         /// Whether the key is a bare name, which applies to every method with that base name, as in profiles.
         var isBareName = false
+        /// The endpoints of the class that a bare name replaces, by their keys.
+        var replaced: [String: EndpointDescriptor] = [:]
+
+        /// The descriptor for a method with a bare name: with the attributes and the trust policy of the endpoint that it replaces.
+        func descriptor(for function: String) -> EndpointDescriptor {
+            guard let own = replaced[function]?.settings else { return descriptor }
+            return descriptor.with {
+                $0.settings.attributes = own.attributes
+                $0.settings.trust = own.trust ?? $0.settings.trust
+            }
+        }
 
         /// Returns whether this entry replaces another one: it has the same key, or its bare name applies to the method of the other entry.
         func replaces(_ other: Entry) -> Bool {
@@ -37,15 +48,22 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
         EndpointTable(entries: entries.filter { entry in !other.entries.contains { $0.replaces(entry) } } + other.entries)
     }
 
-    /// Returns this table overridden by a profile's. The replaced endpoints' required capabilities and trust policies stay in effect,
-    /// since a file or the network must not be able to remove them.
+    /// Returns this table overridden by a profile's. A profile changes methods and routes. The replaced endpoints' required capabilities,
+    /// trust policies and attributes stay in effect, since a file or the network must not be able to remove them: the attributes include how
+    /// redirects are followed, which cookies are sent, and what is logged.
     func overlaid(byProfile profile: EndpointTable) -> EndpointTable {
         let overlaying = profile.entries.map { entry in
             let replaced = entries.filter { entry.replaces($0) }
             let required = replaced.reduce(into: TransportCapabilities()) { $0.formUnion($1.descriptor.settings.capabilities) }
-            var descriptor = entry.descriptor.requiring(required)
-            descriptor.settings.trust = replaced.last { $0.descriptor.settings.trust != nil }?.descriptor.settings.trust
-            return Entry(key: entry.key, descriptor: descriptor, isBareName: entry.isBareName)
+            var result = Entry(key: entry.key, descriptor: entry.descriptor.requiring(required), isBareName: entry.isBareName)
+            result.descriptor.settings.trust = replaced.last { $0.descriptor.settings.trust != nil }?.descriptor.settings.trust
+            if replaced.count == 1 || !entry.isBareName, let own = replaced.last {
+                result.descriptor.settings.attributes = own.descriptor.settings.attributes
+            }
+            if entry.isBareName {
+                result.replaced = Dictionary(replaced.map { ($0.key, $0.descriptor) }, uniquingKeysWith: { $1 })
+            }
+            return result
         }
         return overlaid(by: EndpointTable(entries: overlaying))
     }

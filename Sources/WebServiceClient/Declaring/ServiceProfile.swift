@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An endpoint table from a file or the network, as a property list or JSON.
+/// An endpoint table from a file or the network, as a property list, JSON or a dictionary.
 ///
 ///     {
 ///       "BaseURL": "https://api.example.com",
@@ -15,12 +15,17 @@ public import Foundation
 /// receiver of the credentials. If neither client nor class has a root, later profiles must keep the first profile's origin.
 /// `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. A `Name` is a key in the notation of `#function`, or a bare name, which
 /// applies to every method with that name. A profile is free of faults once created, so it can be set on a live client at any time. The
-/// capabilities that the class's own endpoint requires of the transport, such as pinning, stay required.
+/// capabilities that the class's own endpoint requires of the transport, such as pinning, stay required, and its trust policy and attributes
+/// stay in effect. `Version` and `Expires` are for ``RemoteProfile``.
 public struct ServiceProfile: Sendable {
     /// The service root; if empty, the client's applies.
     public let baseURL: String
     /// The endpoints.
     public let endpoints: EndpointTable
+    /// The number of the profile's version, from the key `Version`: 0 or more; `nil` if the profile has none.
+    public let version: Int?
+    /// The date from which on a ``RemoteProfile`` refuses the profile, from the key `Expires`; `nil` if it doesn't expire.
+    public let expires: Date?
     /// The ignored contents of the profile, such as misspelled keys, each with its place.
     public let notes: [String]
 
@@ -28,10 +33,27 @@ public struct ServiceProfile: Sendable {
     ///
     /// - Throws: ``ServiceProfileError`` with every fault, its resource and position.
     public init(data: Data) throws {
-        let reader = ServiceProfileReader(data)
+        try self.init(ServiceProfileReader(data))
+    }
+
+    /// Creates a profile from a dictionary with the keys and values of a property list.
+    ///
+    ///     let profile = try ServiceProfile(dictionary: [
+    ///         "BaseURL": "https://api.example.com",
+    ///         "Resources": [["Name": "user(id:)", "URITemplate": "/users/{id}"]],
+    ///     ])
+    ///
+    /// - Throws: ``ServiceProfileError`` with every fault, its resource and position.
+    public init(dictionary: [String: Any]) throws {
+        try self.init(ServiceProfileReader(SettingsFileValue(dictionary)))
+    }
+
+    private init(_ reader: ServiceProfileReader) throws {
         guard reader.faults.isEmpty else { throw ServiceProfileError(faults: reader.faults) }
         baseURL = reader.baseURL
         endpoints = EndpointTable(entries: reader.entries)
+        version = reader.version
+        expires = reader.expires
         notes = reader.notes
     }
 
@@ -71,7 +93,8 @@ extension ServiceProfile: CustomStringConvertible, CustomDebugStringConvertible,
         Mirror(
             self,
             children: [
-                "baseURL": SecretMask.text(ofURL: baseURL), "endpoints": endpoints, "notes": notes.map { SecretMask.text($0) },
+                "baseURL": SecretMask.text(ofURL: baseURL), "version": version.map { "\($0)" } ?? "nil", "endpoints": endpoints,
+                "notes": notes.map { SecretMask.text($0) },
             ])
     }
 }
@@ -79,26 +102,37 @@ extension ServiceProfile: CustomStringConvertible, CustomDebugStringConvertible,
 /// Reads a profile and collects every fault.
 struct ServiceProfileReader {
     private(set) var baseURL = ""
+    private(set) var version: Int?
+    private(set) var expires: Date?
     private(set) var entries: [EndpointTable.Entry] = []
     private(set) var faults: [String] = []
     private(set) var notes: [String] = []
 
+    private static let keys = ["BaseURL", "Expires", "Resources", "Version"]
+
     init(_ data: Data) {
-        let value: SettingsFileValue
         do {
-            value = try SettingsFileValue(data)
+            read(try SettingsFileValue(data))
         } catch {
             faults.append("the data is neither a property list nor JSON: \(Self.reason(of: error))")
-            return
         }
+    }
+
+    init(_ value: SettingsFileValue) {
+        read(value)
+    }
+
+    private mutating func read(_ value: SettingsFileValue) {
         guard case .record(let root) = value else {
             faults.append("the data has no dictionary at its root")
             return
         }
-        for key in root.keys.sorted() where key != "BaseURL" && key != "Resources" {
-            notes.append("the key \"\(key)\" is unknown; the known keys are BaseURL and Resources")
+        for key in root.keys.sorted() where !Self.keys.contains(key) {
+            notes.append("the key \"\(key)\" is unknown; the known keys are \(Self.keys.joined(separator: ", "))")
         }
         readBaseURL(root["BaseURL"])
+        readVersion(root["Version"])
+        readExpiry(root["Expires"])
         guard let resources = root["Resources"] else {
             faults.append("\"Resources\" is missing: an array of dictionaries with Name, URITemplate and Method")
             return
@@ -129,6 +163,26 @@ struct ServiceProfileReader {
         }
         faults += ServiceRoot.faults(in: text).map(\.description)
         baseURL = text
+    }
+
+    private mutating func readVersion(_ value: SettingsFileValue?) {
+        guard let value else { return }
+        guard case .number(let number) = value, let version = Int(exactly: number), version >= 0 else {
+            faults.append("\"Version\" isn't a whole number from 0 on")
+            return
+        }
+        self.version = version
+    }
+
+    private mutating func readExpiry(_ value: SettingsFileValue?) {
+        switch value {
+        case nil: break
+        case .date(let date)?: expires = date
+        case .text(let text)?:
+            expires = ISO8601.date(from: text)
+            if expires == nil { faults.append("\"Expires\" isn't a date with a time zone, such as 2030-01-31T12:00:00Z") }
+        default: faults.append("\"Expires\" isn't a date")
+        }
     }
 
     private mutating func readResource(_ item: SettingsFileValue, _ position: Int, _ seen: inout [String: Int]) {

@@ -8,9 +8,11 @@ enum SettingsFileValue: Decodable {
     case text(String)
     case flag(Bool)
     case number(Double)
+    /// A property list's date.
+    case date(Date)
     case list([SettingsFileValue])
     case record([String: SettingsFileValue])
-    /// Any other value, such as null or a date, which no file of settings uses.
+    /// Any other value, such as null or data, which no file of settings uses.
     case other
 
     /// Parses JSON or a property list.
@@ -51,10 +53,45 @@ enum SettingsFileValue: Decodable {
                 self = .text(text)
             } else if let flag = try? container.decode(Bool.self) {
                 self = .flag(flag)
+            } else if let number = try? container.decode(Double.self) {
+                self = .number(number)
             } else {
-                self = (try? container.decode(Double.self)).map { .number($0) } ?? .other
+                self = (try? container.decode(Date.self)).map { .date($0) } ?? .other
             }
         }
+    }
+
+    /// Converts a value that code has made, with the types of a property list: `String`, `Bool`, numbers, `Date`, arrays and dictionaries.
+    init(_ value: Any) {
+        // Collections of Foundation can contain themselves.
+        var budget = 1_000_000
+        self = Self.converted(value, depth: 8, &budget)
+    }
+
+    private static func converted(_ value: Any, depth: Int, _ budget: inout Int) -> Self {
+        budget -= 1
+        guard budget > 0 else { return .other }
+        switch value {
+        case let text as String: return .text(text)
+        case let text as Substring: return .text(String(text))
+        case let date as Date: return .date(date)
+        // Foundation's numbers 0 and 1 can be cast to booleans, and its booleans to numbers.
+        case let flag as Bool where !isNumber(value): return .flag(flag)
+        case let number as any BinaryInteger: return .number(Double(number))
+        case let number as any BinaryFloatingPoint: return .number(Double(number))
+        case let number as NSNumber: return .number(number.doubleValue)
+        case let record as [String: Any] where depth > 0:
+            return .record(record.mapValues { converted($0, depth: depth - 1, &budget) })
+        case let list as [Any] where depth > 0:
+            return .list(list.map { converted($0, depth: depth - 1, &budget) })
+        default: return .other
+        }
+    }
+
+    /// Whether a value is one of Foundation's numbers other than true and false.
+    private static func isNumber(_ value: Any) -> Bool {
+        guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else { return false }
+        return !["c", "B"].contains(String(cString: number.objCType))
     }
 
     /// The text; `nil` if the value isn't a text.

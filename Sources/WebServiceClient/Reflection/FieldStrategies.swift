@@ -178,7 +178,7 @@ extension FieldReflection {
         /// The strategy's name.
         public var description: String {
             switch kind {
-            case .iso8601: "dates in ISO 8601"
+            case .iso8601(let digits): digits == 3 ? "dates in ISO 8601" : "dates in ISO 8601 with \(digits) digits of a second"
             case .seconds: "dates in seconds"
             case .milliseconds: "dates in milliseconds"
             case .custom: "custom dates"

@@ -14,7 +14,7 @@ public struct FormSerializer: SerializationDelegate {
     public let charset: TextEncoding
 
     /// Whether the settings of the endpoint, the class and the client decide how fields are written.
-    private let followsSettings: Bool
+    let followsSettings: Bool
 
     /// Creates a serializer that follows the settings of the endpoint, the class and the client: how lists, nested values and `nil` are
     /// written, and the names and dates of the client's JSON serializer.

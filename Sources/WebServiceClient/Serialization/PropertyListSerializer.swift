@@ -12,12 +12,15 @@ public struct PropertyListSerializer: SerializationDelegate {
 
     /// The media type of the output: `application/x-plist` by default.
     public let contentType: String
+    /// The format of the output.
+    let format: Format
     private let encoder: PropertyListEncoder
     private let decoder = PropertyListDecoder()
 
     /// Creates a serializer.
     public init(_ format: Format = .xml, contentType: String = "application/x-plist") {
         self.contentType = contentType
+        self.format = format
         encoder = PropertyListEncoder()
         encoder.outputFormat = format == .xml ? .xml : .binary
     }

@@ -22,7 +22,7 @@ import WebServiceTesting
             BodyEncodingError(argument: "argument 0", cause: RequestBodyError(message: "gone")),
             DryRunError(), CSVProblem.error, MethodNameProblem.error,
             PagingError.notPaged, DecodedErrorBody(status: 422, body: ["message": "Name is taken"]),
-            ServiceProfileError(faults: ["resource 0"]),
+            ServiceProfileError(faults: ["resource 0"]), RemoteProfileError(.expired, "Version 1 has expired."),
             CurlError(code: 7, text: "no"),
             QueueError.full(3), QueueError.waitedTooLong(.seconds(3), .paused),
             RateLimitError.service(nil, wait: .seconds(90), longest: .seconds(60)),

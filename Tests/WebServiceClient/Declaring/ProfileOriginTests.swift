@@ -112,6 +112,79 @@ import WebServiceTesting
         #expect(bare.profile?.baseURL == "https://a.test/v1")
     }
 
+    @Test func `the root that the program had before isn't replaced when the program removes it`() async throws {
+        let client = WebServiceClient(serviceRoot: "https://api.example/v1")
+        let moving = try Self.profile("https://evil.example")
+        // The root of the client counts, so the profile's isn't used.
+        try client.replaceProfile(moving)
+        client.configure { $0.serviceRoot = "" }
+        #expect(client.verify().map(\.kind) == [.badServiceRoot])
+        #expect(await serviceError { try await client.http.get("/x").send() }?.kind == .table)
+        let made = WebServiceClient(profile: moving) { $0.serviceRoot = "https://api.example/v1" }
+        made.configure { $0.serviceRoot = "" }
+        #expect(made.verify().map(\.kind) == [.badServiceRoot])
+        client.configure { $0.allowedOrigins = ["https://evil.example"] }
+        #expect(client.verify() == [])
+    }
+
+    // MARK: What else a profile can't change
+
+    private final class Guarded: WebServiceClient, @unchecked Sendable {
+        struct Secret: EndpointAttribute, Hashable { let reason: String }
+
+        override class var endpoints: EndpointTable {
+            [
+                "pay(order:)": .post("/pay/%%0%%").redirects(.stop).cookies(.off).attribute(Secret(reason: "card")),
+                "pay(id:)": .post("/pay/%%0%%").redirects(.sameOrigin),
+            ]
+        }
+        override class var defaults: EndpointDefaults { EndpointDefaults(serviceRoot: "https://api.example") }
+        func pay(order: String) async throws { try await call(order) }
+        func pay(id: String) async throws { try await call(id) }
+    }
+
+    @Test(arguments: ["pay(order:)", "pay"])
+    func `attributes of the class's endpoint stay, such as how redirects are followed`(name: String) async throws {
+        let seen = Locked<[EndpointAttributes]>([])
+        let stub = StubTransport()
+        stub.fallback(.redirect(to: "https://evil.example/", status: 307))
+        let client = Guarded(profile: try Self.profile("", name, "/v2/{0}")) {
+            $0.transport = stub
+            $0.interceptors = [RequestPreparer { _, context in seen.withLock { $0.append(context.attributes) } }]
+        }
+        #expect(client.verify() == [])
+        #expect(await serviceError { try await client.pay(order: "1") }?.status == 307)
+        let attributes = try #require(seen.withLock { $0.first })
+        #expect(attributes[RedirectPolicy.self] == .stop && attributes[CookiePolicy.self] == .off)
+        #expect(attributes[Guarded.Secret.self]?.reason == "card")
+        #expect(await serviceError { try await client.pay(id: "2") } != nil)
+        #expect(seen.withLock { $0.last }?[RedirectPolicy.self] == .sameOrigin)
+        #expect(stub.requests.allSatisfy { $0.request.url.host() == "api.example" })
+        #expect(stub.requests.map { $0.request.url.path() }.first == "/v2/1")
+    }
+
+    @Test(arguments: [
+        "//evil.example/x", "@evil.example/x", ":8443/x", ".evil.example/x", "\\\\\\\\evil.example/x", "x/{+order}", "{+order}", "{order}",
+        "/{order}@evil.example/",
+    ])
+    func `no template leads to another origin`(template: String) async throws {
+        // A template that can't be read is refused before.
+        guard let profile = try? Self.profile("https://api.example", "pay(order:)", template) else { return }
+        let client = Guarded(profile: profile)
+        for argument in ["https://evil.example/", "//evil.example", "@evil.example", ":1/", "..", "a"] {
+            // A refusal is fine, too.
+            guard let request = try? await client.dryRun({ try await $0.pay(order: argument) }) else { continue }
+            #expect(request.origin?.description == "https://api.example", "\(template) \(argument): \(request.url)")
+        }
+    }
+
+    @Test func `a profile has no other settings`() throws {
+        let keys = ["Headers", "Proxy", "Redirects", "Trust", "AllowedOrigins", "Timeouts"].map { #""\#($0)": {"Host": "evil.example"}"# }
+        let resource = #"{"Name": "list()", "URITemplate": "/x", "Headers": {"Host": "evil.example"}, "BaseURL": "https://evil.example"}"#
+        let profile = try ServiceProfile(data: Data("{\(keys.joined(separator: ", ")), \"Resources\": [\(resource)]}".utf8))
+        #expect(profile.notes.count == keys.count + 2 && profile.baseURL.isEmpty)
+    }
+
     // MARK: Placeholders in headers of all calls
 
     static let templates = [

@@ -48,7 +48,8 @@ private final class KeyValueStore: WebServiceClient, @unchecked Sendable {
         "call()", "call(_:)", "call(_:_:)", "call(_:id:)", "call(timeout:)", "call(prepare:)", "call(function:)", "call(_:timeout:)",
         "stream()", "stream(_:)", "stream(_:_:_:)", "stream(prepare:timeout:)", "call", "stream", "http", "dynamic", "dynamic()",
         "dynamic(timeout:)", "dynamic(timeout:prepare:)", "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "dryRun(_:)",
-        "dryRun(isolation:_:)", "verify()", "verify(_:)", "circuits", "queue",
+        "dryRun(isolation:_:)", "verify()", "verify(_:)", "circuits", "queue", "profileHistory",
+        "rollBackProfile()",
     ])
     func `A key that is a member of the base class is a fault`(key: String) throws {
         let name = try MethodName(key)

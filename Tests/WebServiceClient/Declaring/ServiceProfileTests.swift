@@ -40,6 +40,52 @@ import WebServiceTesting
         }
     }
 
+    @Test func `A dictionary gives the same table as its file`() throws {
+        let value: [String: Any] = [
+            "BaseURL": "https://a.test/v1", "Version": 7, "Expires": Date(timeIntervalSince1970: 1_900_000_000),
+            "Resources": [
+                ["Name": "user(id:)", "URITemplate": "/users/{id}", "AllowsBody": true],
+                ["Name": "create", "URITemplate": "/users", "Method": "POST", "AllowsBody": false],
+            ] as [[String: Any]],
+        ]
+        for profile in [
+            try ServiceProfile(dictionary: value),
+            try ServiceProfile(data: PropertyListSerialization.data(fromPropertyList: value, format: .xml, options: 0)),
+            try ServiceProfile(data: PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0)),
+        ] {
+            #expect(profile.baseURL == "https://a.test/v1" && profile.version == 7 && profile.notes.isEmpty)
+            #expect(profile.expires == Date(timeIntervalSince1970: 1_900_000_000))
+            #expect(profile.endpoints.keys == ["user(id:)", "create"] && profile.endpoints["user(id:)"]?.allowsBody == true)
+        }
+        // Foundation's objects, as its parsers return them.
+        let json = #"{"Version": 1, "Resources": [{"Name": "a()", "URITemplate": "/a", "AllowsBody": true}]}"#
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        let parsed = try ServiceProfile(dictionary: object)
+        #expect(parsed.version == 1 && parsed.endpoints["a()"]?.allowsBody == true)
+        let error = #expect(throws: ServiceProfileError.self) {
+            try ServiceProfile(dictionary: ["Resources": [["Name": 5], ["Name": "a()", "URITemplate": "/{"]] as [Any]])
+        }
+        #expect(error?.faults.contains { $0.contains("resource 0: \"Name\"") } == true)
+        #expect(error?.faults.contains { $0.contains("resource 1 \"a()\"") } == true)
+    }
+
+    @Test func `A dictionary that contains itself is refused`() {
+        let list = NSMutableArray()
+        list.add(list)
+        #expect(throws: ServiceProfileError.self) { try ServiceProfile(dictionary: ["Resources": list]) }
+        list.removeAllObjects()
+    }
+
+    @Test(arguments: [
+        (#""Version": "1""#, "Version"), (#""Version": -1"#, "Version"), (#""Version": 1.5"#, "Version"), (#""Version": 1e300"#, "Version"),
+        (#""Version": null"#, "Version"), (#""Expires": "soon""#, "time zone"), (#""Expires": "2030-01-31""#, "time zone"),
+        (#""Expires": 5"#, "isn't a date"),
+    ])
+    func `Versions and dates that make no sense are faults`(member: String, words: String) {
+        let faults = ServiceProfile.verify(Data(#"{\#(member), "Resources": [{"Name": "a()", "URITemplate": "/a"}]}"#.utf8))
+        #expect(faults.count == 1 && faults[0].contains(words), "\(faults)")
+    }
+
     @Test func `Every fault names its resource and position`() {
         let json = """
             {"BaseURL": "nowhere", "Resources": [

@@ -54,7 +54,7 @@ struct CachedCall: Sendable {
                 identity: record.identity, attributes: record.attributes, serviceOrigin: record.serviceOrigin, isForeign: record.isForeign,
                 cacheIdentifier: record.cacheIdentifier, diagnostics: record.diagnostics, outside: record.outside,
                 hasURLBuilder: record.hasURLBuilder, success: record.success,
-                bodyLimit: record.bodyLimit))
+                bodyLimit: record.bodyLimit, profileGeneration: record.profileGeneration))
         return CachedCall(request, own, key: key, partition: partition, rules: rules)
     }
 

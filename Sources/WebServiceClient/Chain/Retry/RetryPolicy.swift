@@ -180,14 +180,20 @@ extension RetryPolicy: CustomStringConvertible {
         guard attempts > 1 else { return "RetryPolicy(\(attempts == 1 ? "never" : "\(attempts) attempts"))" }
         var parts = [
             "\(attempts) attempts within \(longestTotal.text)",
-            "waits from \(backoff.base.text) to \(backoff.cap.text) with \(backoff.jitter.rawValue) jitter",
+            "waits from \(backoff.base.text) to \(backoff.cap.text) with \(backoff.jitter.rawValue) jitter"
+                + (backoff.factor == Backoff().factor ? "" : " and factor \(backoff.factor)"),
             "Retry-After up to \(longestWait.text)", "statuses \(statuses.isEmpty ? "none" : "\(statuses)")",
             "failures \(failures.isEmpty ? "none" : failures.map(\.rawValue).sorted().joined(separator: ", "))",
         ]
         if unsafeMethods != .withIdempotencyKey { parts.append("unsafe methods \(unsafeMethods.rawValue)") }
         if keyedStatuses != [409] { parts.append("with a key \(keyedStatuses.isEmpty ? "none" : "\(keyedStatuses)")") }
-        if !overrules.isEmpty { parts.append("overruled by \(overrules.map(\.field.rawName).joined(separator: ", "))") }
-        if !limits.isEmpty { parts.append("limits of \(limits.map(\.reset.rawName).joined(separator: ", "))") }
+        if !overrules.isEmpty {
+            parts.append("overruled by \(overrules.map { "\($0.field.rawName) (\($0.yes), \($0.no))" }.joined(separator: ", "))")
+        }
+        if !limits.isEmpty {
+            let texts = limits.map { "\($0.reset.rawName) (\($0.unit), \($0.remaining.rawName), statuses \($0.statuses))" }
+            parts.append("limits of \(texts.joined(separator: ", "))")
+        }
         if !millisecondFields.isEmpty { parts.append("milliseconds in \(millisecondFields.map(\.rawName).joined(separator: ", "))") }
         return "RetryPolicy(\(parts.joined(separator: "; ")))"
     }

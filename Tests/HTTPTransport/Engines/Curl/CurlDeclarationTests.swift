@@ -17,4 +17,9 @@ struct CurlDeclarationTests {
         "the functions of OpenSSL are the header's",
         .enabled("openssl/ssl.h isn't installed (package libssl-dev)") { SystemHeader.isInstalled("openssl/ssl.h") })
     func openSSL() async throws { try await check("openssl") }
+
+    @Test(
+        "the functions that verify signatures are the header's",
+        .enabled("openssl/evp.h isn't installed (package libssl-dev)") { SystemHeader.isInstalled("openssl/evp.h") })
+    func crypto() async throws { try await check("crypto") }
 }
