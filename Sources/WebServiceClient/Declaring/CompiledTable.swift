@@ -111,6 +111,7 @@ enum ReservedKeys {
     private static let members: Set<String> = [
         "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "http", "dynamic", "dryRun(_:)", "dryRun(isolation:_:)",
         "verify()", "verify(_:)", "circuits", "queue", "calls", "call(identifier:)", "cancelAll(reason:)", "shutdown(within:)",
+        "activity", "environment", "session", "transfers",
     ]
 
     /// Returns the fault of a reserved key.
