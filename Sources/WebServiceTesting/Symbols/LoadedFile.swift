@@ -84,7 +84,8 @@ struct LoadedFile {
     }
 
     private static func mappings() -> [Mapping] {
-        guard let data = FileManager.default.contents(atPath: "/proc/self/maps") else { return [] }
+        // A file handle reads up to the end. FileManager stops at a page, since the file's size is 0.
+        guard let handle = FileHandle(forReadingAtPath: "/proc/self/maps"), let data = try? handle.readToEnd() else { return [] }
         return String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { Mapping($0) }
     }
 

@@ -83,13 +83,13 @@ struct ObjectFile {
         data.withUnsafeBytes { buffer in
             guard let start = buffer.baseAddress else { return }
             for table in searched where table.entries.count >= size {
-                let names = start + table.names.lowerBound
+                let (names, namesCount) = (start + table.names.lowerBound, table.names.count)
                 let last = start + (table.entries.upperBound - size)
                 var entry = start + table.entries.lowerBound
                 var offset: UInt32 = 0
                 while entry <= last {
                     memcpy(&offset, entry, 4)
-                    let left = table.names.count - Int(offset)
+                    let left = namesCount - Int(offset)
                     if left > commonCount, memcmp(names + Int(offset), common, commonCount) == 0 {
                         visit(entry, UnsafeRawBufferPointer(start: names + Int(offset), count: left), beginnings, body)
                     }
