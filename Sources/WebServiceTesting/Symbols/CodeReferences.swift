@@ -8,13 +8,20 @@ struct CodeReferences {
     let file: ObjectFile
     /// The addresses of the file's data. Most numbers in code are no addresses, and are outside of it.
     private let data: Range<UInt64>
+    /// Addresses without data: the code, to which most addresses in code lead.
+    private let code: Range<UInt64>
 
     init(file: ObjectFile) {
         self.file = file
-        let sections = file.sections.filter { !$0.isCode }
+        data = Self.span(of: file.sections.filter { !$0.isCode })
+        let code = Self.span(of: file.sections.filter(\.isCode))
+        self.code = file.sections.contains { !$0.isCode && code.overlaps(Self.span(of: [$0])) } ? 0..<0 : code
+    }
+
+    private static func span(of sections: [ObjectFile.Section]) -> Range<UInt64> {
         let start = sections.map(\.address).min() ?? 0
-        let end = sections.map { $0.address.addingReportingOverflow(UInt64($0.bytes.count)).partialValue }.max() ?? 0
-        data = start..<max(start, end)
+        let ends = sections.map { $0.address.addingReportingOverflow(UInt64($0.bytes.count)) }
+        return start..<max(start, ends.map { $0.overflow ? .max : $0.partialValue }.max() ?? 0)
     }
 
     /// Returns whether one of several pieces of code uses a text; `nil` if this module doesn't understand the processor's instructions, or
@@ -39,13 +46,15 @@ struct CodeReferences {
 
     /// Whether an address leads to a literal. Optimized code has the address of a long text less 32, as strings store it.
     private func leads(_ address: UInt64, to literal: [UInt8], _ buffer: UnsafeRawBufferPointer) -> Bool {
-        has(literal, at: address, buffer) || has(literal, at: address &+ 32, buffer)
+        let later = address &+ 32
+        guard later >= data.lowerBound, address < data.upperBound, address < code.lowerBound || later >= code.upperBound else {
+            return false
+        }
+        return has(literal, at: address, buffer) || has(literal, at: later, buffer)
     }
 
     private func has(_ literal: [UInt8], at address: UInt64, _ buffer: UnsafeRawBufferPointer) -> Bool {
-        guard address >= data.lowerBound, address < data.upperBound,
-            let place = file.place(of: address, count: literal.count), let start = buffer.baseAddress
-        else { return false }
+        guard let place = file.place(of: address, count: literal.count), let start = buffer.baseAddress else { return false }
         return memcmp(start + place, literal, literal.count) == 0
     }
 
