@@ -88,7 +88,15 @@ struct SymbolSearch {
             return loaded.file.isProgram || loaded.file.tables.isEmpty
                 ? .unreadable(sentence + "; link it without -s, and don't run strip on it") : .publicOnly(sentence)
         }
-        return isOptimized ? .publicOnly("\(loaded.path) is built with optimization, which removes methods that aren't public") : .complete
+        if isOptimized {
+            return .publicOnly("\(loaded.path) is built with optimization, which removes methods that aren't public")
+        }
+        #if canImport(Darwin)
+        // Not tried yet, and linkers there remove what isn't used, in debug builds too.
+        return .publicOnly("\(loaded.path) may have been linked without methods that aren't used")
+        #else
+        return .complete
+        #endif
     }
 
     /// Finds the file of a class and the beginning of its symbols.
