@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceTesting
 
 /// An example: code that uses a client, with a service on the loopback interface in place of the real one.
 protocol Example: Sendable {
@@ -37,6 +38,12 @@ enum ExampleRun {
             print("There is no example \"\(unknown)\".\n\n\(usage)")
             return 2
         }
+        do {
+            try checkTables()
+        } catch {
+            print("FAILED: \(error)")
+            return 1
+        }
         var failed: [String] = []
         for example in all where arguments.isEmpty || arguments.contains(example.name) {
             print("\n\(example.name): \(example.summary)")
@@ -49,6 +56,14 @@ enum ExampleRun {
         }
         print(failed.isEmpty ? "\nExamples: all passed." : "\nExamples: failed: \(failed.joined(separator: ", ")).")
         return failed.isEmpty ? 0 : 1
+    }
+
+    /// Compares the tables with the methods, as a program's tests do. Optimized builds don't have the symbols of the internal methods.
+    private static func checkTables() throws(TestingFailure) {
+        #if DEBUG
+        try expectEndpointsMatchMethods(
+            of: GitHub.self, Payments.self, Inventory.self, BlobStore.self, LanguageModel.self, Stock.self, Carrier.self)
+        #endif
     }
 
     /// Prints a result of an example.

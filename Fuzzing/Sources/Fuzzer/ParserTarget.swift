@@ -1,6 +1,7 @@
 import Foundation
 @_spi(Fuzzing) import HTTPTransport
 @_spi(Fuzzing) import WebServiceClient
+@_spi(Fuzzing) import WebServiceTesting
 
 /// The parsers that read untrusted input.
 enum ParserTarget: String, CaseIterable {
@@ -8,6 +9,7 @@ enum ParserTarget: String, CaseIterable {
     case structuredFields, propertyList, plainText, webLink
     case setCookie, cookieFile
     case netlink, noVarySearch, contentRange
+    case objectFile
     case certificate, certificateText, hostPattern, pin
     case contentCoding, responseHead, webSocket
     case json, jsonDirect, jsonPieces, jsonValue
@@ -97,6 +99,8 @@ enum ParserTarget: String, CaseIterable {
             let jar = CookieJar()
             jar.importNetscape(data)
             checkFile(of: jar)
+        case .objectFile:
+            _ = try? MethodList.declarations(in: data, beginningWith: "$s")
         case .netlink:
             _ = NetworkStatus(netlink: [UInt8](data))
         case .noVarySearch:

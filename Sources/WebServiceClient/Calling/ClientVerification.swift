@@ -65,7 +65,7 @@ extension WebServiceClient {
     }
 
     /// The class's table. A root and headers with placeholders use arguments, so they belong to it.
-    private class func compiledTable(_ defaults: EndpointDefaults) -> CompiledTable {
+    class func compiledTable(_ defaults: EndpointDefaults) -> CompiledTable {
         let root = ServiceRoot.hasPlaceholders(defaults.serviceRoot) ? defaults.serviceRoot : nil
         return CompiledTable.of(self, root: root, headers: HeaderTemplates(defaults.headers, defaults), endpoints)
     }

@@ -112,7 +112,7 @@ enum ReservedKeys {
     private static let members: Set<String> = [
         "configuration", "configure(_:)", "profile", "profileHistory", "replaceProfile(_:)", "rollBackProfile()", "http", "dynamic",
         "dryRun(_:)", "dryRun(isolation:_:)", "verify()", "verify(_:)", "circuits", "queue", "calls", "call(identifier:)",
-        "cancelAll(reason:)", "shutdown(within:)",
+        "cancelAll(reason:)", "shutdown(within:)", "activity", "environment", "session", "transfers",
     ]
 
     /// Returns the fault of a reserved key.

@@ -48,8 +48,8 @@ private final class KeyValueStore: WebServiceClient, @unchecked Sendable {
         "call()", "call(_:)", "call(_:_:)", "call(_:id:)", "call(timeout:)", "call(prepare:)", "call(function:)", "call(_:timeout:)",
         "stream()", "stream(_:)", "stream(_:_:_:)", "stream(prepare:timeout:)", "call", "stream", "http", "dynamic", "dynamic()",
         "dynamic(timeout:)", "dynamic(timeout:prepare:)", "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "dryRun(_:)",
-        "dryRun(isolation:_:)", "verify()", "verify(_:)", "circuits", "queue", "profileHistory",
-        "rollBackProfile()",
+        "dryRun(isolation:_:)", "verify()", "verify(_:)", "circuits", "queue", "profileHistory", "rollBackProfile()", "activity",
+        "environment", "session", "transfers",
     ])
     func `A key that is a member of the base class is a fault`(key: String) throws {
         let name = try MethodName(key)
@@ -66,7 +66,7 @@ private final class KeyValueStore: WebServiceClient, @unchecked Sendable {
     @Test(arguments: [
         "call(number:)", "stream(id:)", "get(_:)", "request(_:)", "head()", "http(id:)", "dynamic(id:)", "configure(device:)",
         "verify(code:)",
-        "dryRun(id:)", "profile(of:)", "state", "options(_:)", "describe()", "endpoints", "calls(_:)", "replaceProfile(of:)",
+        "dryRun(id:)", "profile(of:)", "session()", "state", "options(_:)", "describe()", "endpoints", "calls(_:)", "replaceProfile(of:)",
     ])
     func `Other keys are none`(key: String) throws {
         #expect(ReservedKeys.fault(of: try MethodName(key)) == nil)
