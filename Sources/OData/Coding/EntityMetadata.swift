@@ -68,7 +68,8 @@ extension EntityMetadata: Decodable {
     init(_ entity: DynamicEntity, linkBase: LinkBase) {
         self.linkBase = linkBase
         for property in entity.properties { read(property.name, property.value) }
-        let stream = EdmStream(ControlInformation(entity: entity))
+        var stream = EdmStream(ControlInformation(entity: entity))
+        stream.data = entity["$value"].flatMap { EdmStream.inlineBytes($0, stream.contentType) }
         if !stream.isEmpty { media = stream }
         if let object = entity["__metadata"]?.object { readV2(object) }
         media?.linkBase = linkBase
