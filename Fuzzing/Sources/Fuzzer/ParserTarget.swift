@@ -15,6 +15,7 @@ enum ParserTarget: String, CaseIterable {
     case lines, events, jsonLines, jsonSequence, parts
     case odataQuery, odataExpression, odataLiteral, odataModel
     case odataPage, odataPieces, odataPayload, odataEntity, edmText, odataBatch, odataBatchJSON
+    case odataEmbedded, odataKeys
     case metadata
     case spoolSegment, redaction, receiverAnswer, traceContext
 
@@ -178,7 +179,7 @@ enum ParserTarget: String, CaseIterable {
                 check(unread[values: name] == fields[values: name], "\(text.debugDescription) has another \(name) if it isn't read")
             }
         case .odataError, .odataQuery, .odataExpression, .odataLiteral, .odataModel, .odataPage, .odataPieces, .odataPayload, .odataEntity,
-            .edmText, .odataBatch, .odataBatchJSON:
+            .edmText, .odataBatch, .odataBatchJSON, .odataEmbedded, .odataKeys:
             runOData(text, data)
         case .metadata:
             runMetadata(data)

@@ -85,14 +85,17 @@ extension ODataClient {
         let query = operation.query
         // Raw bytes have any media type, and so may the response to them.
         let place: ResultPlace? = operation.answersPayload ? .payload : operation.bytes == nil ? nil : .raw
+        let isTunneled = tunnelsMethods && operation.method != .post && BatchScope.current == nil
+        let method = isTunneled ? .post : operation.method
         var call: ServiceCall
         if let link = operation.link {
-            call = self.call(name, link: link.url, isForeign: link.isForeign, method: operation.method, at: place)
+            call = self.call(name, link: link.url, isForeign: link.isForeign, method: method, at: place)
         } else {
             var target = try printed(name) { printer throws(ODataQueryError) in try printer.request(query) }
             if let option = operation.lastOption { target += (target.contains("?") ? "&" : "?") + option }
-            call = self.call(name, to: target, method: operation.method, for: result, at: place)
+            call = self.call(name, to: target, method: method, for: result, at: place)
         }
+        if isTunneled { call = call.header("X-HTTP-Method", operation.method.rawValue) }
         if let (body, type) = operation.bytes {
             call = call.body(body).header(.contentType, type)
         } else if let body = operation.body {

@@ -130,3 +130,8 @@ private enum IDKey {
         text.utf8.count == 36 && UUID(uuidString: text) != nil ? text.lowercased() : text
     }
 }
+
+@_spi(Fuzzing) extension DeltaCursor {
+    /// Returns the text of the key in an id; for the fuzzer.
+    public static func keyText(ofID id: String, names: [String]) -> String? { EntityKeys(names: names).text(ofID: id) }
+}

@@ -63,7 +63,7 @@ extension ODataClient {
         creation.bytes = (content, try checked(contentType, name))
         creation.answersPayload = true
         creation.preference = preference
-        var call = try call(creation)
+        var call: ServiceCall = try self.call(creation)
         if let slug { call = call.header("Slug", Self.slug(slug)) }
         let response: ServiceResponse<ODataEntity<Entity>?> = try await self.response(call, name, for: .changing(mustExist: false))
         let created = WriteResult(response)
