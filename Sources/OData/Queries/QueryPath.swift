@@ -133,7 +133,8 @@ public struct QueryPath: Sendable, Hashable {
             return [
                 .unresolved(
                     .invalidPath(
-                        ResourcePath(segments: [segment]).route, reason: "an expression's path from $root has names, keys and functions only"))
+                        ResourcePath(segments: [segment]).route,
+                        reason: "an expression's path from $root has only names, keys and functions"))
             ]
         }
     }

@@ -160,7 +160,8 @@ struct ControlInformation {
 
     /// The suffixes of a property's control information, in both spellings; ``subscript(_:)`` supports only these for properties.
     static let propertySuffixes = [
-        "type", "count", "nextLink", "navigationLink", "navigationLinkUrl", "mediaReadLink", "mediaEditLink", "mediaContentType", "mediaEtag", "mediaETag",
+        "type", "count", "nextLink", "navigationLink", "navigationLinkUrl", "mediaReadLink", "mediaEditLink", "mediaContentType",
+        "mediaEtag", "mediaETag",
     ].flatMap { ["@odata." + $0, "@" + $0] }
 
     subscript(_ name: String) -> ODataValue? {

@@ -42,7 +42,8 @@ import WebServiceTesting
         return client
     }
 
-    @Test(arguments: forms) func `refused reads are sent again, and changes keep their error`(form: (ODataVersion, BatchSettings)) async throws {
+    @Test(arguments: forms)
+    func `refused reads are sent again, and changes keep their error`(form: (ODataVersion, BatchSettings)) async throws {
         let service = BatchService(people: [1: "Ada", 2: "Bob"])
         let throttle = Throttle(service, [[0, 1, 2], [1]])
         let client = client(throttle.answer, form.0, form.1)

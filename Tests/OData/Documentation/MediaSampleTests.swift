@@ -37,8 +37,8 @@ private final class Player {
         let (picture, destination) = (places.url.appending(path: "picture"), places.url.appending(path: "copy"))
         try bytes.write(to: picture)
         let photo = FetchRequest<Photo>().key(7)
-        let image = try await client.content(of: StreamReference(mediaOf: photo))             // Photos(7)/$value
-        let thumbnail = try await client.content(of: StreamReference(\.Thumbnail, of: photo)) // Photos(7)/Thumbnail
+        let image = try await client.content(of: StreamReference(mediaOf: photo))  // Photos(7)/$value
+        let thumbnail = try await client.content(of: StreamReference(\.Thumbnail, of: photo))  // Photos(7)/Thumbnail
         print(image.contentType ?? "", thumbnail.data.count)
         let entity = try await client.entity(photo)
         var media = StreamReference(mediaOf: entity.metadata)
@@ -62,7 +62,8 @@ private final class Player {
         let (client, picture) = (client, places.url.appending(path: "picture"))
         try Data("0123456789".utf8).write(to: picture)
         let created = try await client.createMedia(
-            RequestBody(file: picture), contentType: "image/jpeg", slug: "Harbour.jpg", in: FetchRequest<Photo>(), setting: ["Title": "Harbour"])
+            RequestBody(file: picture), contentType: "image/jpeg", slug: "Harbour.jpg", in: FetchRequest<Photo>(),
+            setting: ["Title": "Harbour"])
         #expect(created.location?.path() == "/Photos(7)")
     }
 

@@ -1,10 +1,10 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
 import WebServiceClient
 import WebServiceTesting
 
-import HTTPTransport
 @testable import OData
 
 /// Media entities over the loopback interface: created by their bytes, with properties, downloaded in parts and uploaded in pieces.

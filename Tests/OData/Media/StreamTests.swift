@@ -54,7 +54,7 @@ import WebServiceTesting
             (StreamReference(\.Thumbnail, of: photo), "Photos(7)/Thumbnail"), (StreamReference(\.Raw, of: photo), "Photos(7)/Raw"),
             (StreamReference(property: "Cover", of: photo), "Photos(7)/Cover"),
             (StreamReference(ResourcePath("Logo/$value")), "Logo/$value"), (StreamReference(\.photo, of: user), "users('ada')/photo"),
-            (StreamReference(mediaOf: photo.custom("tenant", "x")), "Photos(7)/$value?tenant=x"),
+            (StreamReference(mediaOf: photo.option("tenant", "x")), "Photos(7)/$value?tenant=x"),
         ]
         for (reference, path) in paths {
             _ = try await client.content(of: reference)

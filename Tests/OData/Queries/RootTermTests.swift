@@ -37,7 +37,8 @@ import Testing
 
     @Test func `a path that isn't one of an expression is an error`() throws {
         let requests = [
-            EntityRequest<Product>(at: "Products('P2')"), EntityRequest<Product>(resource: ResourcePath(entitySet: "Products").key("a").value()),
+            EntityRequest<Product>(at: "Products('P2')"),
+            EntityRequest<Product>(resource: ResourcePath(entitySet: "Products").key("a").value()),
             FetchRequest<Product>().key("a").select(\.price),
         ]
         for request in requests {
