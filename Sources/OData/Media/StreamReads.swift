@@ -46,7 +46,7 @@ extension ODataClient {
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func contentIfPresent(of stream: StreamReference) async throws -> StreamContent? {
-        try await ifPresent(unlessMissing: true) { try await self.content(of: stream) }
+        try await ifPresent(unlessMissing: true) { try await self.content(of: stream, unlessVersion: nil) } ?? nil
     }
 
     /// Returns the bytes of a stream if they have another version than the given one, or `nil` if they are unchanged (`If-None-Match`) or

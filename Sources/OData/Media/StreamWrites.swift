@@ -124,7 +124,8 @@ public struct MediaCreationError: DescribedError, Sendable {
     /// A sentence for people. The query of the URL is omitted, as it may contain secrets.
     public var description: String {
         let place = location.map { " at \(NextLink.shown($0))" } ?? ""
-        return "The media entity was created\(place), but its properties weren't set: update or delete it. \(reason.message)"
+        let said = (reason.errorBody as? ODataErrorBody)?.description ?? reason.message
+        return "The media entity was created\(place), but its properties weren't set: update or delete it. \(said)"
     }
 }
 

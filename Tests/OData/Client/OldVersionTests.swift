@@ -58,6 +58,7 @@ import WebServiceTesting
     }
 
     @Test func `an entity in version 3's light form is read with its links`() async throws {
+        let client = stub.client(.v2)
         stub.fallback(
             .json(
                 #"""
@@ -65,7 +66,7 @@ import WebServiceTesting
                 "odata.etag":"W/\"1\"","odata.editLink":"Items(1)","odata.mediaReadLink":"Items(1)/$value","odata.mediaETag":"\"m\"",
                 "Owner@odata.navigationLinkUrl":"Items(1)/Owner","Owner@odata.associationLinkUrl":"Items(1)/$links/Owner","Id":1,"Name":"a"}
                 """#))
-        let entity = try await stub.client(.v2).entity(item)
+        let entity = try await client.entity(item)
         #expect(entity.value.Name == "a" && entity.metadata.etag == "W/\"1\"" && entity.metadata.typeName == "N.Item")
         #expect(entity.metadata.navigationLinks == ["Owner": "Items(1)/Owner"])
         #expect(entity.metadata.associationLinks == ["Owner": "Items(1)/$links/Owner"])
@@ -73,7 +74,7 @@ import WebServiceTesting
         let reference = StreamReference(mediaOf: entity.metadata)
         #expect(reference.etag == "\"m\"")
         stub.fallback(.data(Data([1]), type: "image/png"))
-        let content = try await stub.client(.v2).content(of: reference)
+        let content = try await client.content(of: reference)
         #expect(content.data == Data([1]))
     }
 }

@@ -153,7 +153,7 @@ import WebServiceTesting
         }
         let cause = try #require(error?.cause as? MediaCreationError)
         #expect(cause.location?.path() == "/Photos(3)" && cause.reason.status == 400 && error?.status == 400)
-        #expect(error?.message.contains("no title") == true && gallery.state.withLock { $0.items.count } == 3)
+        #expect(error?.description.contains("no title") == true && gallery.state.withLock { $0.items.count } == 3)
     }
 
     @Test func `bytes are read, changed in their version and downloaded`() async throws {
