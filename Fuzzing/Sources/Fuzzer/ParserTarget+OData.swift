@@ -47,6 +47,15 @@ extension ParserTarget {
         case .odataBatch, .odataBatchJSON:
             let boundary = self == .odataBatch ? "b" : nil
             checkPieces(text) { ODataBatchAnswer.verdicts(in: data, boundary: boundary, inPiecesOf: $0) }
+        case .odataEmbedded:
+            let response = ODataJobTicket.embeddedResponse(in: data)
+            check(response.map { (100...999).contains($0.status) && $0.body.count <= data.count } ?? true, "a response out of bounds")
+        case .odataKeys:
+            // The text of a key doesn't depend on where its entity's id is.
+            let key = DeltaCursor.keyText(ofID: text, names: ["A"])
+            check(key == nil || DeltaCursor.keyText(ofID: "https://h/" + text, names: ["A"]) == key, "\(text.debugDescription) moves")
+            _ = DeltaCursor.keyText(ofID: text, names: [])
+            _ = DeltaCursor.keyText(ofID: text, names: ["A", "B"])
         default:
             return
         }

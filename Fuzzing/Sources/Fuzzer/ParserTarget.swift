@@ -17,6 +17,7 @@ enum ParserTarget: String, CaseIterable {
     case lines, events, jsonLines, jsonSequence, parts
     case odataQuery, odataExpression, odataLiteral, odataModel
     case odataPage, odataPieces, odataPayload, odataEntity, edmText, odataBatch, odataBatchJSON
+    case odataEmbedded, odataKeys
     case metadata
     case spoolSegment, redaction, receiverAnswer, traceContext
 
@@ -182,7 +183,7 @@ enum ParserTarget: String, CaseIterable {
                 check(unread[values: name] == fields[values: name], "\(text.debugDescription) has another \(name) if it isn't read")
             }
         case .odataError, .odataQuery, .odataExpression, .odataLiteral, .odataModel, .odataPage, .odataPieces, .odataPayload, .odataEntity,
-            .edmText, .odataBatch, .odataBatchJSON:
+            .edmText, .odataBatch, .odataBatchJSON, .odataEmbedded, .odataKeys:
             runOData(text, data)
         case .metadata:
             runMetadata(data)
@@ -226,7 +227,7 @@ enum ParserTarget: String, CaseIterable {
     }
 
     /// Checks that a parser reads the same from the whole, from single bytes, and from pieces of another size.
-    private func checkPieces<Result: Equatable>(_ text: String, _ read: (_ size: Int) -> Result) {
+    func checkPieces<Result: Equatable>(_ text: String, _ read: (_ size: Int) -> Result) {
         let whole = read(.max)
         for size in [1, 2 + text.utf8.count % 7] {
             check(read(size) == whole, "pieces of \(size) make a difference to \(text.debugDescription)")

@@ -17,8 +17,10 @@ extension ODataClient {
     ///     let ada = try answer[user]
     ///
     /// The form of the batch is set by ``batching``. Credentials, a CSRF token and whatever interceptors add belong to the batch request;
-    /// interceptors, retries and the queue see it as one call. It is repeated after a failure only if all its requests read. A batch
-    /// with more requests than the service's limit is sent as several; after one that fails as a whole, the others aren't sent.
+    /// interceptors, retries and the queue see it as one call. It is repeated after a failure only if all its requests read. Single reads
+    /// that the service refuses for the moment (429, 503) are sent again in a batch that follows, as the client's
+    /// ``/WebServiceClient/WebServiceClient/Configuration/retry`` permits; changes aren't. A batch with more requests than the service's
+    /// limit is sent as several; after one that fails as a whole, the others aren't sent.
     ///
     /// - Parameter policy: what the service does after an error. The default is the same in both formats, although the formats' own defaults
     ///   differ.
@@ -45,6 +47,8 @@ extension ODataClient {
                 for number in numbers where verdicts[number] == nil { results[plan.items[number - 1].part.token] = .failure(error) }
             }
         }
+        // After `.stop`, a read that is sent again would come after requests that weren't processed.
+        if policy == .proceed, whole == nil { try await repeatReads(of: plan, form, batch.headers, &verdicts) }
         let reading = BatchReading(client: self, scope: plan.scope, verdicts: verdicts)
         for item in plan.items where results[item.part.token] == nil {
             results[item.part.token] = try await reading.result(of: item, plan.items)

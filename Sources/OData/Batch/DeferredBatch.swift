@@ -137,7 +137,11 @@ final class DeferredReads: ReadDeferral {
             // Only the whole answer tells whether its responses belong to these reads.
             var verdicts: [Int: BatchVerdict] = [:]
             while let (number, verdict) = try await exchange.next() { verdicts[number] = verdict }
-            for (index, read) in sent.enumerated() {
+            var repeats = BatchRepeats(client.configuration.retry)
+            var replies: [Int: BatchReply] = [:]
+            for case (let number, .reply(let reply)) in verdicts { replies[number] = reply }
+            let refused = repeats.next(replies, now: client.currentDate)
+            for (index, read) in sent.enumerated() where refused?.numbers.contains(index + 1) != true {
                 guard let waiter = take(read.number) else { continue }
                 let answering = BatchAnswering(client: client, identity: read.call.identity, scope: BatchScope())
                 switch verdicts[index + 1] {
@@ -149,6 +153,10 @@ final class DeferredReads: ReadDeferral {
                 case nil: waiter.resume(throwing: answering.failure(.unanswered("the answer ended before it")))
                 }
             }
+            guard let refused else { return }
+            // Reads that the service refused for the moment are sent on their own, after the wait that it asks for.
+            try await client.pause(for: refused.wait)
+            for number in refused.numbers { take(sent[number - 1].number)?.resume(returning: nil) }
         } catch {
             for read in reads { take(read.number)?.resume(throwing: error) }
         }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import WebServiceClient
 
 /// A response inside of a body of the type `application/http` (RFC 9112, section 10.2), as services of 4.0 send the result of a request that
@@ -70,5 +70,12 @@ struct EmbeddedResponse: Sendable {
 
     private static func shown(_ line: Data) -> String {
         VisibleText.of(SecretMask.text(String(decoding: line.prefix(60), as: UTF8.self)))
+    }
+}
+
+@_spi(Fuzzing) extension ODataJobTicket {
+    /// Returns the response inside of a body; for the fuzzer.
+    public static func embeddedResponse(in data: Data) -> (status: Int, body: Data)? {
+        (try? EmbeddedResponse(data)).map { ($0.status, $0.body) }
     }
 }

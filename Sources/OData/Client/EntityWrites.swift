@@ -114,7 +114,7 @@ extension ODataClient {
     }
 
     /// Version 2 predates PATCH and uses MERGE.
-    private var updateMethod: ServiceRequest.Method {
+    var updateMethod: ServiceRequest.Method {
         printer.version == .v2 ? "MERGE" : .patch
     }
 }
@@ -163,7 +163,7 @@ extension ODataClient {
         at resource: ODataQuery, to data: Data, contentType: String, if condition: WriteCondition = .none
     ) async throws {
         var operation = try operation(.put, resource.resource, for: resource.options)
-        operation.bytes = (data, contentType)
+        operation.bytes = (RequestBody(data), contentType)
         operation.condition = condition
         try await send(operation)
     }

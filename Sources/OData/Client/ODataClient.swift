@@ -23,6 +23,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         var metadataLevel = MetadataLevel.minimal { didSet { calls = nil } }
         var asksForIEEE754Compatible = false { didSet { calls = nil } }
         var v2Bindings = V2BindingSpelling.deferred
+        var tunnelsMethods = false
         var maxPageSize: Int?
         var prefetchesPages = false
         var streamsPages = true
@@ -100,6 +101,16 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public var v2Bindings: V2BindingSpelling {
         get { settings.withLock { $0.v2Bindings } }
         set { settings.withLock { $0.v2Bindings = newValue } }
+    }
+
+    /// A Boolean value that determines whether PATCH, PUT, MERGE and DELETE are sent as POST, with the method in the field `X-HTTP-Method`
+    /// (OData 2.0, Operations, "Method Tunneling through POST"). Default: `false`.
+    ///
+    /// For networks that let only GET and POST through, and services that support it, as those of versions 2 and 3 do. Requests inside a
+    /// batch keep their methods, since networks don't see them. A call that is sent in this way is repeated as a POST is.
+    public var tunnelsMethods: Bool {
+        get { settings.withLock { $0.tunnelsMethods } }
+        set { settings.withLock { $0.tunnelsMethods = newValue } }
     }
 
     /// The preferred maximum number of entities per page (`maxpagesize`: Protocol 4.01, section 8.2.8.4). The service may send fewer or

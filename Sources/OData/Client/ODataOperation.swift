@@ -85,13 +85,15 @@ extension ODataClient {
     }
 
     /// Returns the call to a link of the service.
-    func call(_ operation: ODataOperation, link: URL, isForeign: Bool) -> ServiceCall {
-        let place = ResultPlace(link.absoluteString)
-        guard isForeign else { return prepared(http.request(link: link), callSettings, operation, place) }
+    func call(
+        _ operation: ODataOperation, link: URL, isForeign: Bool, method: ServiceRequest.Method = .get, at place: ResultPlace? = nil
+    ) -> ServiceCall {
+        let place = place ?? ResultPlace(link.absoluteString)
+        guard isForeign else { return prepared(http.request(method, link: link), callSettings, operation, place) }
         // The request's headers are meant for its own service, not for another origin.
         var anonymous = operation
         anonymous.headers = HTTPFields(operation.headers.filter { $0.name == "Prefer" })
-        return prepared(http.request(outside: link), callSettings, anonymous, place)
+        return prepared(http.request(method, outside: link), callSettings, anonymous, place)
     }
 
     /// Returns the call for a page, with the preferred page size.

@@ -90,9 +90,11 @@ extension ODataClient {
             fault = .accepted(monitor: target(), retryAfter: response().headers["Retry-After"].flatMap { RetryAfter($0) })
         case 200, 201, 202, 203, 204:
             return
-        case 205 where purpose != .reading && purpose != .readingIfChanged:
+        case 205 where purpose != .reading && purpose != .readingIfChanged && purpose != .readingBytes:
             return
-        case 304 where purpose == .readingIfChanged:
+        case 206 where purpose == .readingBytes:
+            return
+        case 304 where purpose == .readingIfChanged || purpose == .readingBytes:
             return
         case 200..<300:
             fault = .unexpected(status)
@@ -167,6 +169,8 @@ enum CallPurpose: Sendable, Hashable {
     case reading
     /// A read with a condition, which the service may answer with 304 (Not Modified).
     case readingIfChanged
+    /// A read of a stream's bytes, which may have a condition or a range. It is never sent together with other reads.
+    case readingBytes
     /// A change, and whether it requires an existing entity.
     case changing(mustExist: Bool)
     /// An action whose result doesn't matter.

@@ -8,7 +8,11 @@ struct WriteOperation: Sendable {
     /// The body as a payload; `nil` for none.
     var body: ODataValue?
     /// The body as bytes, with their media type.
-    var bytes: (data: Data, type: String)?
+    var bytes: (body: RequestBody, type: String)?
+    /// Whether the response has a payload, although the body has another media type.
+    var answersPayload = false
+    /// The URL of the resource by one of the service's links, in place of the query's.
+    var link: RoutedLink?
     var condition = WriteCondition.none
     var preference: ReturnPreference?
     /// A Boolean value that indicates whether the change requires an existing entity, regardless of the condition.
@@ -79,12 +83,21 @@ extension ODataClient {
     func call(_ operation: WriteOperation, for result: Any.Type = Void.self) throws -> ServiceCall {
         let name = ODataOperation(operation.query)
         let query = operation.query
-        var target = try printed(name) { printer throws(ODataQueryError) in try printer.request(query) }
-        if let option = operation.lastOption { target += (target.contains("?") ? "&" : "?") + option }
         // Raw bytes have any media type, and so may the response to them.
-        var call = call(name, to: target, method: operation.method, for: result, at: operation.bytes == nil ? nil : .raw)
-        if let (data, type) = operation.bytes {
-            call = call.body(data).header(.contentType, type)
+        let place: ResultPlace? = operation.answersPayload ? .payload : operation.bytes == nil ? nil : .raw
+        let isTunneled = tunnelsMethods && operation.method != .post && BatchScope.current == nil
+        let method = isTunneled ? .post : operation.method
+        var call: ServiceCall
+        if let link = operation.link {
+            call = self.call(name, link: link.url, isForeign: link.isForeign, method: method, at: place)
+        } else {
+            var target = try printed(name) { printer throws(ODataQueryError) in try printer.request(query) }
+            if let option = operation.lastOption { target += (target.contains("?") ? "&" : "?") + option }
+            call = self.call(name, to: target, method: method, for: result, at: place)
+        }
+        if isTunneled { call = call.header("X-HTTP-Method", operation.method.rawValue) }
+        if let (body, type) = operation.bytes {
+            call = call.body(body).header(.contentType, type)
         } else if let body = operation.body {
             call = call.body(body)
         } else {

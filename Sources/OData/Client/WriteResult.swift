@@ -24,6 +24,15 @@ public struct WriteResult<Entity: Decodable & Sendable>: Sendable {
         status = nil
     }
 
+    /// Creates the result of a creation that an update followed.
+    init(_ created: WriteResult, updatedBy update: WriteResult) {
+        entity = update.entity
+        etag = update.etag
+        location = created.location ?? update.location
+        entityID = created.entityID ?? update.entityID
+        status = created.status
+    }
+
     init(_ response: ServiceResponse<ODataEntity<Entity>?>) {
         let entity = response.value
         self.entity = entity

@@ -68,7 +68,8 @@ extension EntityMetadata: Decodable {
     init(_ entity: DynamicEntity, linkBase: LinkBase) {
         self.linkBase = linkBase
         for property in entity.properties { read(property.name, property.value) }
-        let stream = EdmStream(ControlInformation(entity: entity))
+        var stream = EdmStream(ControlInformation(entity: entity))
+        stream.data = entity["$value"].flatMap { EdmStream.inlineBytes($0, stream.contentType) }
         if !stream.isEmpty { media = stream }
         if let object = entity["__metadata"]?.object { readV2(object) }
         media?.linkBase = linkBase
@@ -105,8 +106,9 @@ extension EntityMetadata: Decodable {
     private mutating func readProperty(_ property: String, _ control: String?, _ annotation: String, _ value: ODataValue) {
         switch control {
         case "type": propertyTypes[property] = value.string.map { ControlInformation.typeName($0) }
-        case "navigationLink": navigationLinks[property] = value.string
-        case "associationLink": associationLinks[property] = value.string
+        // The longer names are those of version 3.
+        case "navigationLink", "navigationLinkUrl": navigationLinks[property] = value.string
+        case "associationLink", "associationLinkUrl": associationLinks[property] = value.string
         default: propertyAnnotations[property, default: DynamicEntity()][annotation] = value
         }
     }

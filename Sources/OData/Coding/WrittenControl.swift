@@ -25,6 +25,13 @@ extension DynamicEntity {
         (self["@odata.id"] ?? self["@id"] ?? self["__metadata"]?["uri"]) != nil && !names.contains { ControlInformation.isProperty($0) }
     }
 
+    /// Whether a name is that of the media type of a stream whose bytes are inside of the entity: they can't be read without it.
+    private func isTypeOfInlineStream(_ name: String) -> Bool {
+        guard let mark = name.firstIndex(of: "@"), ControlInformation.name(name[mark...]) == "mediaContentType" else { return false }
+        let property = mark == name.startIndex ? "$value" : String(name[..<mark])
+        return self[property].map { !$0.isNull } ?? false
+    }
+
     fileprivate func written(isTop: Bool) -> DynamicEntity {
         guard isTop || !isReference else { return self }
         var written = DynamicEntity()
@@ -33,7 +40,7 @@ extension DynamicEntity {
             if name == "__metadata" {
                 // In version 2, the other members are the entity's links and version.
                 if let type = value(at: position)["type"] { written[name] = .object(["type": type]) }
-            } else if !WrittenControl.isComputed(name) {
+            } else if !WrittenControl.isComputed(name) || isTypeOfInlineStream(name) {
                 written[name] = value(at: position).written
             }
         }

@@ -49,31 +49,34 @@ struct EntityKeys: Sendable, Hashable, Codable {
 }
 
 /// The key in an entity's id, by the conventions for URLs (URL Conventions 4.01, section 4.3).
+///
+/// Ids are read by scalars, because a combining character behind a quote or a slash belongs to the next text.
 private enum IDKey {
     typealias Part = (name: String?, text: String)
 
     /// Returns the parts of the key: of the parentheses of the last segment or, without any, that segment as a whole, which is the key in
     /// services with keys as segments and in Dataverse's deleted entities. Returns `nil` for an empty or malformed key.
     static func parts(of id: String) -> [Part]? {
-        let path = id.prefix { $0 != "?" && $0 != "#" }
+        let path = id.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
         guard let segment = lastSegment(of: path), let text = URLEncoding.decode(segment) else { return nil }
-        guard let open = text.firstIndex(of: "(") else { return [(nil, normalized(text))] }
-        return predicate(text[text.index(after: open)...])
+        let scalars = text.unicodeScalars
+        guard let open = scalars.firstIndex(of: "(") else { return [(nil, normalized(text))] }
+        return predicate(scalars[scalars.index(after: open)...])
     }
 
     /// Returns the last segment that isn't the name of a derived type.
-    private static func lastSegment(of path: Substring) -> String? {
-        var (segments, segment, isQuoted) = ([String](), "", false)
+    private static func lastSegment(of path: Substring.UnicodeScalarView) -> String? {
+        var (segments, segment, isQuoted) = ([String](), String.UnicodeScalarView(), false)
         for letter in path {
             if letter == "'" { isQuoted.toggle() }
             if letter == "/", !isQuoted {
-                segments.append(segment)
-                segment = ""
+                segments.append(String(segment))
+                segment = String.UnicodeScalarView()
             } else {
                 segment.append(letter)
             }
         }
-        segments.append(segment)
+        segments.append(String(segment))
         segments.removeAll { $0.isEmpty }
         if segments.count > 1, let last = segments.last, last.contains("."), !last.contains("("),
             segments[segments.count - 2].hasSuffix(")")
@@ -84,7 +87,7 @@ private enum IDKey {
     }
 
     /// Returns the parts of a key predicate up to its closing parenthesis.
-    private static func predicate(_ text: Substring) -> [Part]? {
+    private static func predicate(_ text: Substring.UnicodeScalarView) -> [Part]? {
         var parts: [Part] = []
         var rest = text
         while true {
@@ -101,18 +104,18 @@ private enum IDKey {
     }
 
     /// Reads a literal, and returns its text: without quotes, without its type's prefix or suffix.
-    private static func literal(_ rest: inout Substring) -> String? {
-        let prefix = rest.prefix { !"',)".contains($0) }
+    private static func literal(_ rest: inout Substring.UnicodeScalarView) -> String? {
+        let prefix = rest.prefix { $0 != "'" && $0 != "," && $0 != ")" }
         rest = rest.dropFirst(prefix.count)
         guard rest.first == "'" else { return prefix.isEmpty ? nil : plain(String(prefix)) }
         rest.removeFirst()
-        var text = ""
+        var text = String.UnicodeScalarView()
         while let letter = rest.popFirst() {
             guard letter == "'" else {
                 text.append(letter)
                 continue
             }
-            guard rest.first == "'" else { return normalized(text) }
+            guard rest.first == "'" else { return normalized(String(text)) }
             text.append("'")
             rest.removeFirst()
         }
@@ -129,4 +132,9 @@ private enum IDKey {
     static func normalized(_ text: String) -> String {
         text.utf8.count == 36 && UUID(uuidString: text) != nil ? text.lowercased() : text
     }
+}
+
+@_spi(Fuzzing) extension DeltaCursor {
+    /// Returns the text of the key in an id; for the fuzzer.
+    public static func keyText(ofID id: String, names: [String]) -> String? { EntityKeys(names: names).text(ofID: id) }
 }

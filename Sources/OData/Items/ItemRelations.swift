@@ -45,6 +45,7 @@ extension ODataItem {
             stream = EdmStream(v2: object)
         } else {
             stream = EdmStream(ControlInformation(entity: record, property: name))
+            stream.data = record[name].flatMap { EdmStream.inlineBytes($0, stream.contentType) }
         }
         stream.linkBase = linkBase
         return stream

@@ -80,7 +80,7 @@ extension EntityRequest {
     }
 
     /// The path to navigate from; invalid if options of the entity are set.
-    private var left: ResourcePath {
+    var left: ResourcePath {
         guard let option = options.ownNames.first else { return resource }
         return resource.appending(
             .invalid(.invalidOption(option, reason: "navigate leaves the entity it applies to; set it after navigate")))

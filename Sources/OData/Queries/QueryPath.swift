@@ -119,6 +119,26 @@ public struct QueryPath: Sendable, Hashable {
         }
     }
 
+    /// Returns the steps of an expression's path for a step of a resource's.
+    static func segments(of segment: ResourcePath.Segment) -> [Segment] {
+        switch segment {
+        case .name(let name): return [.property(name)]
+        case .cast(let name): return [.cast(name)]
+        case .key(let parts): return [.key(parts)]
+        case .function(let name, let parameters): return [.function(name, parameters)]
+        case .raw(let text) where text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy({ ODataName.isQualified($0) }):
+            return segments(of: text)
+        case .invalid(let error): return [.unresolved(error)]
+        default:
+            return [
+                .unresolved(
+                    .invalidPath(
+                        ResourcePath(segments: [segment]).route,
+                        reason: "an expression's path from $root has only names, keys and functions"))
+            ]
+        }
+    }
+
     /// The wire name if the path is a single property of the entity.
     var singleName: String? {
         guard root == .entity, segments.count == 1, case .property(let name) = segments[0] else { return nil }

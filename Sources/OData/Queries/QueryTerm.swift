@@ -119,6 +119,16 @@ extension QueryTerm {
         QueryTerm(.path(QueryPath(root: .root, segments: QueryPath.segments(of: name))))
     }
 
+    /// An entity of the service, wherever the query is evaluated: `$root/Products('P2')`.
+    ///
+    ///     .filter { $0.price > .root(FetchRequest<Product>().key("P2")).price }
+    ///
+    /// The request's path leads to one entity or a singleton by names, keys and functions; its options don't apply. Another path is an error
+    /// when the query is printed.
+    public static func root(_ entity: EntityRequest<Value>) -> QueryTerm where Value: Decodable & Sendable {
+        QueryTerm(.path(QueryPath(root: .root, segments: entity.left.segments.flatMap(QueryPath.segments))))
+    }
+
     /// `@name`: the alias that ``QueryBuilding/alias(_:_:)`` defines.
     public static func alias(_ name: String) -> QueryTerm {
         QueryTerm(.path(QueryPath(root: .alias(name), segments: [])))

@@ -160,12 +160,15 @@ struct ControlInformation {
 
     /// The suffixes of a property's control information, in both spellings; ``subscript(_:)`` supports only these for properties.
     static let propertySuffixes = [
-        "type", "count", "nextLink", "navigationLink", "mediaReadLink", "mediaEditLink", "mediaContentType", "mediaEtag", "mediaETag",
+        "type", "count", "nextLink", "navigationLink", "navigationLinkUrl", "mediaReadLink", "mediaEditLink", "mediaContentType",
+        "mediaEtag", "mediaETag",
     ].flatMap { ["@odata." + $0, "@" + $0] }
 
     subscript(_ name: String) -> ODataValue? {
         let owner = property ?? ""
         if let value = entity[owner + "@odata." + name] ?? entity[owner + "@" + name] { return value }
+        // Version 3's name.
+        if name == "navigationLink", property != nil { return entity[owner + "@odata.navigationLinkUrl"] }
         return property == nil ? entity["odata." + name] : nil
     }
 

@@ -3,7 +3,7 @@ public import Foundation
 /// A stream property, or the media of an entity: its links, media type and version (JSON Format, section 4.6.13 f.).
 ///
 /// A property is decoded from its control information, such as `Photo@odata.mediaReadLink`, or from the `__mediaresource` of V2 and V3. It
-/// is never encoded. To fetch the bytes, use `client.http.request(link: url).stream()` with the URL from ``url(of:)``.
+/// is never encoded. To read and write the bytes, use a ``StreamReference``. Services of 4.01 may send the bytes as well: ``data``.
 public struct EdmStream: Sendable, Hashable {
     /// The link for reading the bytes, as the service wrote it.
     public var readLink: String?
@@ -13,6 +13,8 @@ public struct EdmStream: Sendable, Hashable {
     public var contentType: String?
     /// The version of the bytes.
     public var etag: String?
+    /// The bytes, if the service sent them inside of the entity, as those of 4.01 do for an expanded stream (JSON Format 4.01, section 9).
+    public var data: Data?
 
     /// The base of relative links.
     var linkBase = LinkBase()

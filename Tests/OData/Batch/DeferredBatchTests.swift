@@ -49,6 +49,19 @@ import WebServiceTesting
         #expect(names == ["alone", "Ada", "Ada"] && service.count == 1)
     }
 
+    @Test func `a read that the service refuses for the moment is sent again on its own`() async throws {
+        let service = BatchService(BatchService.Options(failing: [0]), people: [1: "Ada"])
+        let client = client(service, limit: 2)
+        client.configure { $0.retry = RetryPolicy(attempts: 2, backoff: Backoff(base: .zero, cap: .zero, jitter: .none)) }
+        stub.on(.get, "/svc/People(1)", .json(#"{"Id":1,"Name":"alone"}"#))
+        let names = try await watched {
+            async let first = client.fetch(people.key(1))
+            async let second = client.fetch(people.key(1))
+            return try await [first.Name, second.Name]
+        }
+        #expect(names.sorted() == ["Ada", "alone"] && service.count == 1 && stub.requests.count == 2)
+    }
+
     @Test func `a read that is cancelled leaves the others alone`() async throws {
         let service = BatchService(people: [1: "Ada"])
         let client = client(service, limit: 3)

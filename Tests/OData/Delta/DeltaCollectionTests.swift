@@ -79,6 +79,12 @@ import WebServiceClient
         #expect(throws: DeltaError.unidentified(keys: ["ID"])) { try applied(["ID"], [#"{"ID":null,"@removed":{}}"#]) }
     }
 
+    @Test func `a combining character behind a quote or a slash is part of the key`() {
+        #expect(EntityKeys(names: ["A"]).text(ofID: "Customers('%CC%81x')") == "\u{301}x")
+        #expect(EntityKeys(names: ["A"]).text(ofID: "https://h/\u{301}x") == "\u{301}x")
+        #expect(EntityKeys(names: ["B", "A"]).text(ofID: "O(A=1,B='\u{301}''')") == "3:\u{301}'1:1")
+    }
+
     @Test func `after a restart, what isn't sent again goes at the complete checkpoint`() throws {
         var collection = try applied(["ID"], [#"{"ID":1,"Old":1}"#, #"{"ID":2}"#])
         try collection.apply(.checkpoint(cursor()))

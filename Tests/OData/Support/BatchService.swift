@@ -84,6 +84,22 @@ final class BatchService: Sendable {
         }
     }
 
+    /// An answer to requests that are sent one by one.
+    var singleAnswer: StubAnswer {
+        .answering { request in
+            let target = request.request.url.absoluteString.replacing("https://h.example/svc/", with: "")
+            let reply = self.run(
+                Incoming(
+                    method: request.request.method.rawValue, target: target, headers: request.request.headers, body: request.body ?? Data()),
+                [:])
+            var headers = HTTPFields()
+            for (name, value) in reply.headers { headers[HTTPFields.Name(name)] = value }
+            return reply.body.isEmpty
+                ? .status(reply.status, headers: headers)
+                : .data(reply.body, type: "application/json", status: reply.status, headers: headers)
+        }
+    }
+
     func execute(_ body: Data, type: String, preference: String) throws -> (Int, String, Data) {
         batches.withLock { $0 += 1 }
         let isJSON = MediaType(type)?.subtype == "json"

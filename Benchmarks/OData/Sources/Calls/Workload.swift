@@ -8,6 +8,8 @@ struct Workload: Sendable {
     let title: String
     /// The number of calls in a round.
     let repetitions: Int
+    /// The number of bytes that a call reads, for its speed; `nil` if that isn't of interest.
+    var bytes: Int?
     let run: @Sendable () async throws -> Void
 
     static let entitiesPerPage = 50_000
@@ -56,7 +58,7 @@ struct Workload: Sendable {
             Workload(name: "full-untyped", title: "the same without a type", repetitions: 1) {
                 _ = try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: WidePage.full)
             },
-        ]
+        ] + BatchWorkloads.all
     }
 
     /// Returns the processor time of one call, in microseconds.

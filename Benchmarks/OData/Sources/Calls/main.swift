@@ -26,6 +26,8 @@ if arguments.first == "only" {
         var times: [Double] = []
         for _ in 0..<rounds { times.append(try await workload.time()) }
         times.sort()
-        print("| \(workload.title) | \(String(format: "%.1f", times[times.count / 2])) |")
+        let median = times[times.count / 2]
+        let speed = workload.bytes.map { ", \(String(format: "%.0f", Double($0) / median)) MB/s of \($0 / 1_000_000) MB" } ?? ""
+        print("| \(workload.title)\(speed) | \(String(format: "%.1f", median)) |")
     }
 }

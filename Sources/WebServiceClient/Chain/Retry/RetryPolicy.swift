@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Whether and how a call is repeated after a failure.
 ///
@@ -107,7 +107,7 @@ extension RetryPolicy {
     }
 
     /// The wait that a response asks for; `nil` if it asks for none.
-    func askedWait(status: Int, headers: HTTPFields, now: @autoclosure () -> Date) -> Duration? {
+    package func askedWait(status: Int, headers: HTTPFields, now: @autoclosure () -> Date) -> Duration? {
         for name in millisecondFields {
             if let value = headers[name].flatMap({ RetryAfter(milliseconds: $0) }) { return value.delay(limit: .longest) }
         }
@@ -130,7 +130,7 @@ extension RetryPolicy {
     }
 
     /// Whether a response that isn't a success is a reason to repeat the call.
-    func covers(status: Int, headers: HTTPFields, hasKey: Bool) -> Bool {
+    package func covers(status: Int, headers: HTTPFields, hasKey: Bool) -> Bool {
         for overrule in overrules {
             if let verdict = overrule.verdict(headers) { return verdict }
         }

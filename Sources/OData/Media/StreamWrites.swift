@@ -1,0 +1,145 @@
+public import Foundation
+public import WebServiceClient
+
+// Writing media entities and stream properties (Protocol, sections 11.4.7 and 11.4.8).
+extension ODataClient {
+    /// Replaces the bytes of a stream. A stream property that is null gets a value.
+    ///
+    ///     try await client.setContent(of: photo, to: RequestBody(file: file), contentType: "image/jpeg")
+    ///
+    /// - Parameters:
+    ///   - stream: the stream.
+    ///   - content: the bytes, also from a file or a stream.
+    ///   - contentType: their media type.
+    ///   - condition: the condition on the stream, whose version isn't its entity's. ``WriteCondition/usual``, the default, is the version
+    ///     of the reference if it has one, and otherwise none.
+    /// - Returns: the new version of the stream, if the service sent it.
+    /// - Throws: `ServiceError`, with the status 412 if the condition doesn't hold, and 428 if the service needs one; `CancellationError`
+    ///   when the task was cancelled.
+    @discardableResult public func setContent(
+        of stream: StreamReference, to content: RequestBody, contentType: String, if condition: WriteCondition = .usual
+    ) async throws -> String? {
+        var operation = try writing(.put, stream, if: condition)
+        operation.bytes = (content, try checked(contentType, stream.operation))
+        let mustExist = operation.condition.header(printer.version)?.name == "If-Match"
+        let response: ServiceResponse<NoContent> = try await self.response(
+            try call(operation), stream.operation, for: .changing(mustExist: mustExist))
+        return response.headers["ETag"]
+    }
+
+    /// Sets a stream property to null, which removes its bytes. The media of an entity are removed by deleting the entity.
+    ///
+    /// - Parameter condition: the condition on the stream, as in ``setContent(of:to:contentType:if:)``.
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
+    public func deleteContent(of stream: StreamReference, if condition: WriteCondition = .usual) async throws {
+        try await send(try writing(.delete, stream, if: condition))
+    }
+
+    /// Creates a media entity from its bytes, and then sets its properties.
+    ///
+    ///     let created = try await client.createMedia(
+    ///         RequestBody(file: file), contentType: "image/jpeg", slug: "Harbour.jpg", in: FetchRequest<Photo>(),
+    ///         setting: ["Title": "Harbour"])
+    ///
+    /// A media entity is created by its bytes alone (Protocol, section 11.4.7.1), so properties need a second request: an update at the
+    /// location that the service returned, in the version that it created. Without properties, only one request is sent.
+    ///
+    /// - Parameters:
+    ///   - content: the bytes, also from a file or a stream.
+    ///   - contentType: their media type.
+    ///   - slug: the suggested name (RFC 5023, section 9.7), from which the service may derive a key, a title or a file name.
+    ///   - collection: the request for the collection. Options that filter, order or page entities are an error.
+    ///   - properties: the properties to set, by their wire names.
+    ///   - preference: the preferred content of the responses.
+    /// - Returns: the entity as stored by the service, or only its location.
+    /// - Throws: `ServiceError`, whose cause is ``MediaCreationError`` if the entity was created and its properties weren't set;
+    ///   `CancellationError` when the task was cancelled.
+    @discardableResult public func createMedia<Entity>(
+        _ content: RequestBody, contentType: String, slug: String? = nil, in collection: FetchRequest<Entity>,
+        setting properties: DynamicEntity = DynamicEntity(), preferring preference: ReturnPreference? = nil
+    ) async throws -> WriteResult<Entity> {
+        let name = ODataOperation(collection.resource)
+        var creation = try operation(.post, collection.resource, for: collection.options, answers: true)
+        creation.bytes = (content, try checked(contentType, name))
+        creation.answersPayload = true
+        creation.preference = preference
+        var call: ServiceCall = try self.call(creation)
+        if let slug { call = call.header("Slug", Self.slug(slug)) }
+        let response: ServiceResponse<ODataEntity<Entity>?> = try await self.response(call, name, for: .changing(mustExist: false))
+        let created = WriteResult(response)
+        guard properties.count > 0 else { return created }
+        do {
+            var update = WriteOperation(updateMethod, ODataQuery(ResourcePath("entity")))
+            update.body = .object(properties)
+            update.isUpdate = true
+            update.condition = created.etag.map { .version($0) } ?? .usual
+            update.preference = preference
+            update.link = try routed(created.location?.absoluteString ?? created.entityID, name)
+            return WriteResult(created, updatedBy: try await write(update, Entity.self))
+        } catch let reason as ServiceError where reason.kind != .cancelled {
+            let cause = MediaCreationError(location: created.location, entityID: created.entityID, reason: reason)
+            throw error(name, reason.stage, reason.kind, cause.description, cause: cause, response: reason.response)
+        }
+    }
+
+    private func routed(_ link: String?, _ operation: ODataOperation) throws -> RoutedLink {
+        try routed(link.map { PayloadLink(text: $0) }, operation)
+    }
+
+    /// Returns the media type of written bytes.
+    ///
+    /// - Throws: `ServiceError` if the text isn't a media type: a service would store the bytes with a wrong one.
+    private func checked(_ contentType: String, _ operation: ODataOperation) throws -> String {
+        guard MediaType(contentType) != nil else {
+            throw error(
+                operation, .binding, .encoding,
+                "'\(VisibleText.of(String(contentType.prefix(80))))' isn't a media type: write a type and a subtype, such as image/jpeg.")
+        }
+        return contentType
+    }
+
+    /// Returns the text of a `Slug` field: all but visible ASCII is percent-encoded as UTF-8, and so is `%` (RFC 5023, section 9.7).
+    static func slug(_ text: String) -> String {
+        var field = ""
+        for byte in text.utf8 {
+            if (0x20...0x7E).contains(byte), byte != UInt8(ascii: "%") {
+                field.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                field += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return field
+    }
+}
+
+/// The reason why a media entity was created without its properties.
+public struct MediaCreationError: DescribedError, Sendable {
+    /// The URL for changing the entity, if the service sent one.
+    public let location: URL?
+    /// The entity's id, if the service sent one.
+    public let entityID: String?
+    /// The error of the update.
+    public let reason: ServiceError
+
+    /// A sentence for people. The query of the URL is omitted, as it may contain secrets.
+    public var description: String {
+        let place = location.map { " at \(NextLink.shown($0))" } ?? ""
+        let said = (reason.errorBody as? ODataErrorBody)?.description ?? reason.message
+        return "The media entity was created\(place), but its properties weren't set: update or delete it. \(said)"
+    }
+}
+
+extension DynamicEntity {
+    /// Sets a stream property to bytes that are written inside the entity (JSON Format 4.01, section 9). Version 4.01; services of earlier
+    /// versions take the bytes of a stream only by themselves.
+    ///
+    /// - Parameters:
+    ///   - name: the wire name of the property.
+    ///   - data: the bytes. For `application/json` they must be JSON, for `text/*` UTF-8; all others are written as base64url.
+    ///   - contentType: their media type.
+    /// - Throws: `EncodingError` if the bytes don't fit the media type.
+    public mutating func setStream(_ name: String, to data: Data, contentType: String) throws {
+        self[name + "@mediaContentType"] = .string(contentType)
+        self[name] = try EdmStream.inlineValue(data, contentType)
+    }
+}

@@ -1,0 +1,41 @@
+public import Foundation
+public import WebServiceClient
+
+// Upload sessions of Microsoft Graph, for files that are too large for one request.
+extension ODataClient {
+    /// Uploads a file in pieces, by a session that an action creates, and continues an interrupted upload
+    /// (``/WebServiceClient/ServiceCall/upload(_:by:options:progress:as:)``).
+    ///
+    ///     let item = try await graph.upload(
+    ///         video, inSessionOf: ODataQuery(folder.action("createUploadSession")),
+    ///         ["item": ["@microsoft.graph.conflictBehavior": "rename"] as DynamicEntity], as: DriveItem.self)
+    ///
+    /// The service's answer to the action has the `uploadUrl` to which the pieces are sent: in order, each with its `Content-Range`, and
+    /// without credentials, because the URL is signed and usually on another origin. After an interruption the upload asks there which bytes
+    /// are missing. With ``/WebServiceClient/UploadOptions/sessionFile`` it continues after a restart of the program.
+    ///
+    /// - Parameters:
+    ///   - file: the file, which must not be empty; an empty one is written by ``setContent(of:to:contentType:if:)``.
+    ///   - action: the action that creates the session.
+    ///   - parameters: the parameters of the action, by name.
+    ///   - type: the type of the entity that the upload creates or replaces.
+    ///   - pieces: the number of bytes of a piece, a multiple of 327,680 and less than 60 MiB.
+    ///   - options: how the upload continues.
+    ///   - progress: called with the number of bytes sent, in order.
+    /// - Returns: the entity, or only its location if the service doesn't send it.
+    /// - Throws: `ServiceError`; `TransferError`; `CancellationError`.
+    public func upload<Entity: Decodable & Sendable>(
+        _ file: URL, inSessionOf action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:],
+        as type: Entity.Type, pieces: Int = 10 << 20, options: UploadOptions = UploadOptions(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> WriteResult<Entity> {
+        let operation = try operation(action, parameters, .none)
+        do {
+            return WriteResult(
+                try await call(operation).upload(
+                    file, by: .oneDrive(pieces: pieces), options: options, progress: progress, as: ODataEntity<Entity>?.self))
+        } catch {
+            throw Self.withErrorBody(error)
+        }
+    }
+}
