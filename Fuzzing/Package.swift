@@ -16,6 +16,7 @@ let package = Package(
                 .product(name: "HTTPTransport", package: "web-service-client"),
                 .product(name: "ODataQueryParsing", package: "web-service-client"),
                 .product(name: "ODataMetadata", package: "web-service-client"),
+                .product(name: "WebServiceTesting", package: "web-service-client"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])

@@ -29,7 +29,7 @@ struct HARReader {
         exchanges.reserveCapacity(entries.count)
         for (index, entry) in entries.enumerated() {
             var exchange = try exchange(entry, "log.entries[\(index)]")
-            if !isOwn { describeAsUTF8(&exchange) }
+            if !isOwn, entry["response"]?["content"]?["encoding"]?.string == nil { describeAsUTF8(&exchange) }
             exchanges.append(exchange)
         }
         return exchanges
@@ -108,7 +108,7 @@ struct HARReader {
         exchange.isRequestBodyOmitted = request["_bodyOmitted"]?.bool ?? false
         guard let data = request["postData"], !data.isNull else { return }
         let type = data["mimeType"]?.string ?? ""
-        if !type.isEmpty, exchange.requestField("Content-Type") == nil {
+        if !type.isEmpty, !HTTPFields.Field.hasControls(type), exchange.requestField("Content-Type") == nil {
             exchange.requestFields.append(RecordedExchange.Field(name: "Content-Type", value: type))
         }
         if let base64 = data["_base64"]?.string {
@@ -131,7 +131,8 @@ struct HARReader {
     private func readContent(_ content: JSONValue, _ place: String, to exchange: inout RecordedExchange) throws(TestingFailure) {
         let text = content["text"]?.string
         let type = content["mimeType"]?.string ?? ""
-        if !type.isEmpty, exchange.status != 0, exchange.responseField("Content-Type") == nil, text?.isEmpty == false {
+        let isUseful = !type.isEmpty && !HTTPFields.Field.hasControls(type) && text?.isEmpty == false
+        if isUseful, exchange.status != 0, exchange.responseField("Content-Type") == nil {
             exchange.responseFields.append(RecordedExchange.Field(name: "Content-Type", value: type))
         }
         exchange.isCut = content["_isCut"]?.bool ?? false
@@ -183,7 +184,7 @@ struct HARReader {
         // Unknown times are -1. A year is more than any exchange takes.
         func duration(_ value: JSONValue?) -> Duration? {
             guard let number = value?.double, number >= 0, number < 31_536_000_000 else { return nil }
-            return .nanoseconds(Int64(number * 1_000_000))
+            return .microseconds(Int64((number * 1_000).rounded()))
         }
         exchange.timeToEnd = duration(entry["time"])
         if let receive = duration(entry["timings"]?["receive"]), let end = exchange.timeToEnd, receive <= end {

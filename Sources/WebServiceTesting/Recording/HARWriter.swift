@@ -20,14 +20,14 @@ enum HARWriter {
 
     private static func entry(_ exchange: RecordedExchange) -> JSONValue {
         let (head, end) = (exchange.timeToHead, exchange.timeToEnd)
-        // The format requires these three times, so an unknown one is 0; those that may be unknown are left out.
-        let wait = head ?? end ?? .zero
-        let timings: JSONValue = [
-            "send": 0, "wait": milliseconds(wait), "receive": milliseconds(max(.zero, (end ?? wait) - wait)),
-        ]
+        // The format requires these three times, so an unknown one is 0; those that may be unknown are left out. Both are rounded before
+        // their difference is taken, so that the file stays the same when it is read and written again.
+        let wait = microseconds(head ?? end ?? .zero)
+        let time = max(wait, microseconds(end ?? .zero))
+        let timings: JSONValue = ["send": 0, "wait": milliseconds(wait), "receive": milliseconds(time - wait)]
         var entry: JSONValue = [
             "startedDateTime": .string(ISO8601.text(of: exchange.startedAt) ?? "1970-01-01T00:00:00Z"),
-            "time": milliseconds(max(wait, end ?? wait)),
+            "time": milliseconds(time),
         ]
         if !exchange.key.isEmpty { entry["_key"] = .string(exchange.key) }
         entry["request"] = request(exchange)
@@ -94,11 +94,13 @@ enum HARWriter {
         .array(fields.map { ["name": .string($0.name), "value": .string($0.value)] })
     }
 
-    /// Milliseconds to three digits.
-    private static func milliseconds(_ duration: Duration) -> JSONValue {
-        let (seconds, attoseconds) = duration.components
-        let value = Double(seconds) * 1_000 + Double(attoseconds) / 1e15
-        return .number((value * 1_000).rounded() / 1_000)
+    private static func microseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(31_536_000)).components
+        return seconds * 1_000_000 + Int64((Double(attoseconds) / 1e12).rounded())
+    }
+
+    private static func milliseconds(_ microseconds: Int64) -> JSONValue {
+        microseconds.isMultiple(of: 1_000) ? .number(microseconds / 1_000) : .number(Double(microseconds) / 1_000)
     }
 
     /// Writes a value with an indentation of two spaces per level; objects of scalars stay on one line. The nesting of a file of ours is
