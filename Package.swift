@@ -138,8 +138,8 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-                "Probes", "batches", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code", "odata2.py", "servers",
-                "servers-tls", "stress", "sweep", "transfers", "trusting",
+                "Probes", "batches", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code", "har-agreement",
+                "odata2.py", "servers", "servers-tls", "stress", "sweep", "transfers", "trusting",
             ],
             swiftSettings: settings),
     ]

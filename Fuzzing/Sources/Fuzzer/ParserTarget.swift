@@ -19,6 +19,7 @@ enum ParserTarget: String, CaseIterable {
     case odataPage, odataPieces, odataPayload, odataEntity, edmText, odataBatch, odataBatchJSON
     case odataEmbedded, odataKeys
     case metadata
+    case har
     case spoolSegment, redaction, receiverAnswer, traceContext
 
     func run(_ text: String, _ data: Data) {
@@ -69,6 +70,8 @@ enum ParserTarget: String, CaseIterable {
                 check(!link.reference.utf8.contains(UInt8(ascii: ">")), "\(text.debugDescription) has a target with a bracket")
                 check(link.relations.allSatisfy(link.has), "\(text.debugDescription) has a relation that isn't found")
             }
+        case .har:
+            checkArchive(data)
         case .profile:
             _ = ServiceProfile.verify(data)
         case .formDecoding:

@@ -244,7 +244,8 @@ final class ClientState: Sendable {
         faults += RetryCheck.faults(
             table: table, settings: levels.settings, policy: configuration.retry, budget: configuration.retryBudget)
         faults += SettingsCheck.faults(levels.settings)
-        faults += ResilienceCheck.faults(table: table, settings: levels.settings, circuitBreaker: configuration.circuitBreaker)
+        faults += ResilienceCheck.faults(
+            table: table, settings: levels.settings, circuitBreaker: configuration.circuitBreaker, injection: configuration.faults)
         faults += configuration.queue.faults.map { TableFault(kind: .badLimit, key: nil, problem: $0.problem, fix: $0.fix) }
         faults += TrustCheck.faults(levels.settings, key: nil) + DefaultsCheck.perMethodFaults(in: defaults)
         return faults

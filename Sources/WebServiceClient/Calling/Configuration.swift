@@ -64,6 +64,8 @@ extension WebServiceClient {
         public var reachability: Reachability?
         /// Keeps the app running in the background while calls run. Default `nil`: the system suspends it when it likes.
         public var backgroundTime: BackgroundTime?
+        /// Switches the fault plans of endpoints on, in tests. Default `nil`: ``EndpointDescriptor/faults(_:)`` has no effect.
+        public var faults: FaultInjection?
         /// The cache of responses (RFC 9111); `nil`, the default, for none. Several clients may share one.
         public var cache: ResponseCache?
         /// Attributes of every endpoint; those of class, endpoint and call take precedence.
@@ -150,6 +152,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
             "queue": queue,
             "reachability": reachability.map { "\($0.status)" } ?? "nil",
             "backgroundTime": MaskedMirror.typeName(of: backgroundTime),
+            "faults": faults.map(\.description) ?? "nil",
             "cache": cache.map(\.description) ?? "nil",
             "attributes": attributes.all.map { ValueText.text(of: $0) },
             "arrays": arrays,

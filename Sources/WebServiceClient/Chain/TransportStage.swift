@@ -5,9 +5,12 @@ struct TransportStage: Sendable {
     let transport: any Transport
     /// The same transport if it can end exchanges when their calls are cancelled.
     private let cancellable: (any CancellableTransport)?
+    /// The faults that a test injects in place of the transport.
+    private let faults: FaultInjection?
 
-    init(transport: any Transport) {
+    init(transport: any Transport, faults: FaultInjection? = nil) {
         self.transport = transport
+        self.faults = faults
         cancellable = transport as? any CancellableTransport
     }
 
@@ -37,7 +40,9 @@ struct TransportStage: Sendable {
     private func answered(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
         let cancellation = context.record.cancellation
         var response =
-            if let cancellable, cancellable.canCancel(request) {
+            if let faults {
+                try await faults.response(to: request, context) { try await cancelled(with: cancellation, request) }
+            } else if let cancellable, cancellable.canCancel(request) {
                 try await cancellable.send(request, cancellation: cancellation)
             } else {
                 try await cancelled(with: cancellation, request)

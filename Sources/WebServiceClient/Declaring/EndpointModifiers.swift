@@ -307,6 +307,11 @@ extension EndpointDescriptor {
         attribute(policy)
     }
 
+    /// Fails and delays requests of the endpoint in tests. It has no effect unless ``WebServiceClient/Configuration/faults`` is set.
+    public func faults(_ plan: FaultPlan) -> EndpointDescriptor {
+        attribute(plan)
+    }
+
     /// Sets the call's priority in the client's queue.
     public func priority(_ priority: CallPriority) -> EndpointDescriptor {
         attribute(priority)

@@ -76,3 +76,37 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
     /// The keys in order.
     public var keys: [String] { entries.map(\.key) }
 }
+
+/// The parts of an endpoint that a server sees: for mock servers.
+package struct EndpointRoute: Sendable {
+    /// The endpoint's key; the bare name for an entry of a profile.
+    package let key: String
+    package let method: ServiceRequest.Method
+    /// The route as declared.
+    package let text: String
+    /// Whether the route is an RFC 6570 template.
+    package let isURITemplate: Bool
+    /// The query items whose values don't depend on arguments.
+    package let literalQuery: [(name: String, value: String)]
+    /// The wire names that lead to the value inside the payload.
+    package let root: [String]
+}
+
+extension EndpointTable {
+    /// The routes in table order.
+    package var routes: [EndpointRoute] {
+        entries.map { entry in
+            let descriptor = entry.descriptor
+            let query = descriptor.query.compactMap { part -> (name: String, value: String)? in
+                guard case .template(let name, let value) = part, name.range(ofMark: "%%") == nil, value.range(ofMark: "%%") == nil else {
+                    return nil
+                }
+                return (name, value)
+            }
+            let isURITemplate = if case .uriTemplate = descriptor.route { true } else { false }
+            return EndpointRoute(
+                key: entry.key, method: descriptor.method, text: descriptor.route.text, isURITemplate: isURITemplate, literalQuery: query,
+                root: descriptor.root)
+        }
+    }
+}

@@ -1,4 +1,4 @@
-/// Finds policies of circuit breakers and hedging whose values make no sense.
+/// Finds policies of circuit breakers, hedging and injected faults whose values make no sense.
 enum ResilienceCheck {
     /// Returns the faults in the settings of one endpoint, or in those of the class or the client.
     ///
@@ -16,6 +16,7 @@ enum ResilienceCheck {
                 faults.append(TableFault(kind: .badPolicy, key: key, problem: problem, fix: "remove .hedged(…), or use a safe method"))
             }
         }
+        if let plan = settings.attributes[FaultPlan.self] { faults += plan.faults.map { fault(key, of: "fault plan", $0) } }
         if settings.attributes[Coalescing.self]?.isEnabled == true, let method, method != .get, method != .head {
             let problem = "calls with \(method) don't share exchanges"
             faults.append(
@@ -26,9 +27,10 @@ enum ResilienceCheck {
 
     /// Returns the faults of the client's circuit breaker, and those of endpoints with deadlines that the class or the client set.
     static func faults(
-        table: CompiledTable, settings: EndpointSettings, circuitBreaker: CircuitBreakerPolicy?
+        table: CompiledTable, settings: EndpointSettings, circuitBreaker: CircuitBreakerPolicy?, injection: FaultInjection? = nil
     ) -> [TableFault] {
-        let client = circuitBreaker.map { faults($0, key: nil) } ?? []
+        var client = circuitBreaker.map { faults($0, key: nil) } ?? []
+        client += injection?.faults.map { fault($0.key, of: "fault plan", ($0.problem, $0.fix)) } ?? []
         return client
             + table.settings.flatMap { key, _, own -> [TableFault] in
                 // Faults without other levels are the table's.

@@ -8,7 +8,8 @@ let settings: [SwiftSetting] = [
 ]
 
 // Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
-// shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`); print models (`csdl-agreement`).
+// shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`); print models (`csdl-agreement`);
+// record exchanges (`har-agreement`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],
@@ -37,6 +38,13 @@ let package = Package(
         .executableTarget(
             name: "metadata-probe", dependencies: [.product(name: "ODataMetadata", package: "web-service-client")], path: "Metadata",
             swiftSettings: settings),
+        .executableTarget(
+            name: "archive-probe",
+            dependencies: [
+                .product(name: "WebServiceClient", package: "web-service-client"),
+                .product(name: "WebServiceTesting", package: "web-service-client"),
+            ],
+            path: "Archives", swiftSettings: settings),
         .executableTarget(
             name: "cache-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Caches",
             swiftSettings: settings),
