@@ -49,7 +49,7 @@ struct SampleMaker {
         if let type = type as? any CaseIterable.Type, let value = Self.element(of: type, at: position) as? Value { return value }
         if let decodable = type as? any Decodable.Type, path.count < Self.depthLimit {
             do {
-                if let value = try decodable.init(from: SampleDecoder(maker: self)) as? Value { return value }
+                if let value = try decodable.init(from: ArgumentDecoder(maker: self)) as? Value { return value }
             } catch let failure as TestingFailure {
                 throw failure
             } catch {
@@ -96,7 +96,7 @@ extension Optional: SampleWrapping {
 }
 
 /// Gives each property of a decoded value a sample.
-private struct SampleDecoder: Decoder {
+private struct ArgumentDecoder: Decoder {
     let maker: SampleMaker
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -127,8 +127,8 @@ private struct SampleProperties<Key: CodingKey>: KeyedDecodingContainerProtocol 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
         SampleElements(maker: maker.inside(key.stringValue))
     }
-    func superDecoder() -> any Decoder { SampleDecoder(maker: maker.inside("super")) }
-    func superDecoder(forKey key: Key) -> any Decoder { SampleDecoder(maker: maker.inside(key.stringValue)) }
+    func superDecoder() -> any Decoder { ArgumentDecoder(maker: maker.inside("super")) }
+    func superDecoder(forKey key: Key) -> any Decoder { ArgumentDecoder(maker: maker.inside(key.stringValue)) }
 }
 
 private struct SampleElements: UnkeyedDecodingContainer {
@@ -151,7 +151,7 @@ private struct SampleElements: UnkeyedDecodingContainer {
         KeyedDecodingContainer(SampleProperties<Inner>(maker: next()))
     }
     mutating func nestedUnkeyedContainer() -> any UnkeyedDecodingContainer { SampleElements(maker: next()) }
-    mutating func superDecoder() -> any Decoder { SampleDecoder(maker: next()) }
+    mutating func superDecoder() -> any Decoder { ArgumentDecoder(maker: next()) }
 }
 
 private struct SampleValue: SingleValueDecodingContainer {
