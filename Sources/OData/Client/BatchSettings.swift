@@ -70,6 +70,8 @@ protocol ReadDeferral: Sendable {
 struct BatchSource: Sendable {
     let response: ServiceResponse<ResponseBody>
     let errors: StreamErrors
+    /// Throws the error that the service reports behind the body.
+    let checkEnd: @Sendable () throws -> Void
 
     /// The media type of the body.
     var mediaType: MediaType? { response.headers[.contentType].flatMap { MediaType($0) } }
