@@ -5,7 +5,8 @@ public import WebServiceClient
 public enum BatchErrorPolicy: String, Sendable, Hashable, CaseIterable {
     /// It processes the other requests: `continue-on-error` (Protocol 4.01, section 8.2.8.3). Version 2 has no such preference.
     case proceed
-    /// It stops. The requests after the failed one throw an error whose cause is ``ODataBatchError/notProcessed``.
+    /// It stops. The requests after the failed one throw an error whose cause is ``ODataBatchError/notProcessed``. Version 2 has no way to
+    /// ask for it, so ``ODataClient/send(_:afterError:)`` refuses it there.
     case stop
 }
 
@@ -20,21 +21,29 @@ extension ODataClient {
     /// interceptors, retries and the queue see it as one call. It is repeated after a failure only if all its requests read. Single reads
     /// that the service refuses for the moment (429, 503) are sent again in a batch that follows, as the client's
     /// ``/WebServiceClient/WebServiceClient/Configuration/retry`` permits; changes aren't. A batch with more requests than the service's
-    /// limit is sent as several; after one that fails as a whole, the others aren't sent.
+    /// limit is sent as several; after one that fails as a whole, the others aren't sent. With `.stop`, that also applies after one of which
+    /// any request failed or has no certain answer.
     ///
     /// - Parameter policy: what the service does after an error. The default is the same in both formats, although the formats' own defaults
-    ///   differ.
+    ///   differ. Version 2 has no such preference: its services decide, and `.stop` is refused.
     /// - Returns: the results. A request that failed throws its own error when its result is read.
     /// - Throws: `ServiceError` if a request can't be written, and then nothing is sent; or if the first batch fails as a whole.
     ///   `CancellationError` when the task was cancelled. After these two it is unknown which changes were made.
     public func send(_ batch: ODataBatch, afterError policy: BatchErrorPolicy = .proceed) async throws -> ODataBatchAnswer {
+        guard policy == .proceed || printer.version > .v2 else {
+            throw error(
+                ODataOperation(route: "$batch"), .binding, .batch,
+                "Version 2 has no preference with which a service stops after an error: use .proceed, or send what depends on earlier "
+                    + "requests in a batch of its own.")
+        }
         let form = try batchForm(batch.headers)
         let plan = try await BatchPlan(batch, of: self, form)
         var results: [UInt64: Result<any Sendable, ServiceError>] = plan.results.mapValues { .success($0) }
         var verdicts: [Int: BatchVerdict] = [:]
-        var whole: ServiceError?
+        // Whether the batches that follow aren't sent.
+        var isOver = false
         for numbers in try plan.batches(upTo: batching.limit) {
-            if whole != nil {
+            if isOver {
                 for number in numbers { verdicts[number] = .notProcessed }
                 continue
             }
@@ -43,12 +52,14 @@ extension ODataClient {
                 while let (number, verdict) = try await exchange.next() { verdicts[number] = verdict }
             } catch let error as ServiceError where error.kind != .cancelled && !Task.isCancelled {
                 if numbers.lowerBound == 1 { throw error }
-                whole = error
+                isOver = true
                 for number in numbers where verdicts[number] == nil { results[plan.items[number - 1].part.token] = .failure(error) }
             }
+            // The service stops only within a batch.
+            if policy == .stop, numbers.contains(where: { verdicts[$0]?.isSuccess != true }) { isOver = true }
         }
         // After `.stop`, a read that is sent again would come after requests that weren't processed.
-        if policy == .proceed, whole == nil { try await repeatReads(of: plan, form, batch.headers, &verdicts) }
+        if policy == .proceed, !isOver { try await repeatReads(of: plan, form, batch.headers, &verdicts) }
         let reading = BatchReading(client: self, scope: plan.scope, verdicts: verdicts)
         for item in plan.items where results[item.part.token] == nil {
             results[item.part.token] = try await reading.result(of: item, plan.items)
@@ -105,7 +116,7 @@ extension ODataClient {
         // A part with a body states its type in any case.
         common[.contentType] = nil
         return BatchForm(
-            isJSON: format == .json, urls: settings.urls, statesLengths: settings.statesLengths,
+            isJSON: format == .json, urls: settings.urls, statesLengths: settings.statesLengths, groupsAreAtomic: settings.groupsAreAtomic,
             root: String(try rootURL(operation).absoluteString.prefix { $0 != "?" }),
             common: common)
     }
@@ -176,12 +187,15 @@ extension ODataClient {
         return preferring(call, preferences)
     }
 
-    /// Returns the preference that states a policy if the format's own default is the other one.
+    /// Returns the preference that states a policy (Protocol 4.01, section 8.2.8.3). It is stated even if it is the format's default, from
+    /// which services differ: Business Central stops in JSON.
     private static func preference(_ policy: BatchErrorPolicy, isJSON: Bool, _ version: ODataVersion) -> String? {
-        switch (policy, isJSON) {
-        case (.proceed, false): version == .v2 ? nil : version > .v4 ? "continue-on-error" : "odata.continue-on-error"
-        case (.stop, true): "continue-on-error=false"
-        case (.proceed, true), (.stop, false): nil
+        guard version > .v2 else { return nil }
+        let name = version > .v4 ? "continue-on-error" : "odata.continue-on-error"
+        switch policy {
+        case .proceed: return name
+        // In 4.0 the preference has no value, and its absence means this policy. Batches in JSON are from 4.01.
+        case .stop: return version > .v4 || isJSON ? name + "=false" : nil
         }
     }
 }

@@ -15,9 +15,8 @@ final class BatchExchange {
     private var isOver = false
     /// Opens the rest of an answer that continues at a link.
     private let follow: (String, URL) async throws -> BatchSource
-    /// The number of verdicts when the last link was followed: a link without new responses would never end.
-    private var verdicts = 0
-    private var verdictsAtLink = -1
+    /// The matcher's progress when the last link was followed: links without responses to further requests would never end.
+    private var progressAtLink = -1
 
     init(
         _ source: BatchSource, _ matcher: BatchMatcher, client: ODataClient, operation: ODataOperation,
@@ -57,10 +56,7 @@ final class BatchExchange {
     ///   response.
     func next() async throws -> (number: Int, verdict: BatchVerdict)? {
         while true {
-            if let first = ready.popFirst() {
-                verdicts += 1
-                return first
-            }
+            if let first = ready.popFirst() { return first }
             if isOver { return nil }
             do {
                 if let step = try reader.next() {
@@ -95,9 +91,14 @@ final class BatchExchange {
 
     /// Ends the answer, or continues at its link.
     private func finish() async throws {
+        do {
+            try source.checkEnd()
+        } catch {
+            return end(cut: ServiceError.text(of: error))
+        }
         guard let link = try reader.nextLink() else { return end(cut: nil) }
-        guard verdicts > verdictsAtLink else { return end(cut: "the answer continues at a link without further responses") }
-        verdictsAtLink = verdicts
+        guard matcher.progress > progressAtLink else { return end(cut: "the answer continues at a link without further responses") }
+        progressAtLink = matcher.progress
         source = try await follow(link, source.response.url)
         reader = JSONBatchReader(limit: source.errors.bodyLimit)
         chunks = source.response.value.makeAsyncIterator()

@@ -15,12 +15,16 @@ enum BatchVerdict: Sendable, Equatable {
     case malformed(String)
     /// The service continues asynchronously; the response is the one with its monitor.
     case accepted(BatchReply)
+
+    /// Whether the service has certainly performed the request.
+    var isSuccess: Bool { if case .reply(let reply) = self { !reply.isFailure } else { false } }
 }
 
 /// Assigns the responses of a batch to its requests: by their ids, and without ids by their order, which multipart guarantees.
 ///
 /// Requests have the numbers from 1 to ``count``. A group's requests are neighbours. Its outcome is known when its last response is, since
-/// one failure is the failure of all, whatever the other responses say.
+/// one failure is the failure of all, whatever the other responses say. Without a failure, a response that is missing or can't be read
+/// leaves the outcome of the whole group open.
 struct BatchMatcher {
     /// The requests of the batch: numbers from the first to the last.
     private let numbers: ClosedRange<Int>?
@@ -42,9 +46,16 @@ struct BatchMatcher {
     /// Whether the last response was a failure.
     private var endsWithFailure = false
     private var hasFailure = false
-    /// What doesn't belong to any request.
+    /// The number of responses that don't belong to any request, and the first three: an answer may have any number of them.
+    private var strayCount = 0
     private var strays: [String] = []
-    private var accepted: BatchReply?
+    /// Whether a request has two responses.
+    private var hasRepeats = false
+    /// The last response, if it has no id, 202 and a monitor: at the end, it says that the service continues asynchronously. If another one
+    /// follows, it is the response to a request.
+    private var held: BatchReply?
+    /// A number that grows with each response to a request that had none, so that it has a bound.
+    private(set) var progress = 0
 
     /// - Parameters:
     ///   - numbers: the numbers of the requests; `nil` if there are none.
@@ -68,67 +79,101 @@ struct BatchMatcher {
 
     /// Returns the verdicts that follow from a step of the answer.
     mutating func take(_ step: BatchAnswerStep) -> [(number: Int, verdict: BatchVerdict)] {
-        switch step {
-        case .reply(let reply): take(reply)
-        case .group(let replies, let fault): take(replies, fault: fault)
+        var verdicts: [(number: Int, verdict: BatchVerdict)] = []
+        if let reply = held {
+            held = nil
+            verdicts = assign(.reply(reply))
         }
+        if case .reply(let reply) = step, reply.isAccepted, reply.id == nil {
+            held = reply
+            return verdicts
+        }
+        return verdicts + assign(step)
     }
 
-    /// Returns the verdicts on the requests without a response, at the end of the answer.
+    /// Returns the verdicts on the requests without a response, at the end of the answer, and corrects those that its end makes uncertain.
     ///
     /// - Parameter cut: why the answer ended early; `nil` if it is complete.
     mutating func end(cut: String? = nil) -> [(number: Int, verdict: BatchVerdict)] {
         guard let numbers else { return [] }
         var verdicts: [(number: Int, verdict: BatchVerdict)] = []
-        // Without ids only the order tells to which requests the responses belong, and it doesn't if there are too many.
-        if !strays.isEmpty {
-            for number in numbers where isByOrder[number - numbers.lowerBound] {
-                verdicts.append((number, .malformed(stray)))
-            }
-        }
         for (first, replies) in pending.sorted(by: { $0.key < $1.key }) {
-            guard let range = groups[first] else { continue }
-            if let failed = replies.first(where: { $0.value.isFailure }) {
-                verdicts += failure(of: range, by: failed.value, number: failed.key, own: replies)
-            }
+            if let range = groups[first] { verdicts += settle(range, with: replies, cut: cut) }
         }
         pending = [:]
-        let rest = numbers.filter { !isDone[$0 - numbers.lowerBound] }
+        verdicts += uncertain(numbers, isCut: cut != nil)
+        let last = isDone.lastIndex(of: true).map { numbers.lowerBound + $0 } ?? 0
+        let rest = numbers.filter { !done($0) }
         for number in rest {
             let verdict: BatchVerdict =
                 if let cut {
                     .unanswered(cut)
-                } else if let accepted {
-                    .accepted(accepted)
-                } else if !strays.isEmpty {
-                    .unanswered(stray)
-                } else if isJSON ? stops && hasFailure : endsWithFailure && number >= cursor {
+                } else if let held {
+                    .accepted(held)
+                } else if let surplus {
+                    .unanswered(surplus)
+                } else if isJSON ? stops && hasFailure : endsWithFailure && number > last {
                     .notProcessed
                 } else {
-                    .unanswered("the service sent \(numbers.count - rest.count) responses to \(numbers.count) requests")
+                    .unanswered(Self.missing(numbers.count - rest.count, of: "\(numbers.count)"))
                 }
-            verdicts.append((number, verdict))
-            isDone[number - numbers.lowerBound] = true
+            verdicts += mark(number...number) { _ in verdict }
         }
         return verdicts
     }
 
-    private var stray: String {
-        "the answer has responses that belong to no request: \(strays.prefix(3).joined(separator: ", "))"
+    /// Returns the verdicts on the requests whose responses had no id, and may be those of others.
+    private func uncertain(_ numbers: ClosedRange<Int>, isCut: Bool) -> [(number: Int, verdict: BatchVerdict)] {
+        // Without ids only the order tells to which requests the responses belong, and it doesn't if there are too many.
+        if let surplus {
+            return numbers.filter { isByOrder[$0 - numbers.lowerBound] }.map { ($0, .malformed(surplus)) }
+        }
+        // If the answer stopped, those after its last response are missing. If it didn't, any may be missing between two with an id.
+        guard !isCut, held == nil, !endsWithFailure else { return [] }
+        var verdicts: [(number: Int, verdict: BatchVerdict)] = []
+        let reason = Self.missing(isDone.count(where: { $0 }), of: "\(numbers.count)") + ", and this one has no id"
+        let spans = numbers.split { done($0) && !isByOrder[$0 - numbers.lowerBound] }
+        for span in spans where !span.allSatisfy({ done($0) }) {
+            for number in span where done(number) { verdicts.append((number, .malformed(reason))) }
+        }
+        return verdicts
+    }
+
+    private static func missing(_ count: Int, of requests: String) -> String {
+        "the service sent \(count) responses to \(requests) requests"
+    }
+
+    /// What the answer has too much; `nil` if nothing.
+    private var surplus: String? {
+        if strayCount > 0 { return "the answer has responses that belong to no request (\(strayCount)): \(strays.joined(separator: ", "))" }
+        return hasRepeats ? "the answer has two responses to one request" : nil
+    }
+
+    private mutating func addStray(_ text: @autoclosure () -> String) {
+        strayCount += 1
+        if strays.count < 3 { strays.append(text()) }
     }
 
     // MARK: Responses
 
-    private mutating func take(_ reply: BatchReply) -> [(number: Int, verdict: BatchVerdict)] {
-        if reply.isAccepted, reply.id == nil {
-            accepted = reply
-            return []
+    private mutating func assign(_ step: BatchAnswerStep) -> [(number: Int, verdict: BatchVerdict)] {
+        endsWithFailure = false
+        return switch step {
+        case .reply(let reply): assign(reply)
+        case .group(let replies, let fault): assign(replies, fault: fault)
         }
+    }
+
+    private mutating func assign(_ reply: BatchReply) -> [(number: Int, verdict: BatchVerdict)] {
         guard let number = place(of: reply) else { return [] }
         guard let first = firstOfGroup[number], let range = groups[first] else { return settle(number, with: reply) }
         if isJSON {
-            guard !done(number), pending[first]?[number] == nil else { return repeated(range) }
+            guard !done(number), pending[first]?[number] == nil else {
+                pending[first] = nil
+                return repeated(range)
+            }
             pending[first, default: [:]][number] = reply
+            progress += 1
             hasFailure = hasFailure || reply.isFailure
             guard let replies = pending[first], replies.count == range.count else { return [] }
             pending[first] = nil
@@ -140,21 +185,21 @@ struct BatchMatcher {
         if range.count == 1 { return settle(range.lowerBound, with: reply) }
         if let fault = reply.fault { return mark(range) { _ in .malformed(fault) } }
         guard reply.isFailure else {
-            return mark(range) { _ in .unanswered("the service sent one response to a group of \(range.count) requests") }
+            return mark(range) { _ in .unanswered(Self.missing(1, of: "a group of \(range.count)")) }
         }
         let known = reply.id.flatMap { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
         return failure(of: range, by: reply, number: known, own: known.map { [$0: reply] } ?? [:])
     }
 
-    private mutating func take(_ replies: [BatchReply], fault: String?) -> [(number: Int, verdict: BatchVerdict)] {
+    private mutating func assign(_ replies: [BatchReply], fault: String?) -> [(number: Int, verdict: BatchVerdict)] {
         let known = replies.compactMap { reply in reply.id.flatMap { number(named: $0) } }.first
         guard let number = known ?? (cursorIsInside ? cursor : nil) else {
-            strays.append("a change set")
+            addStray("a change set")
             return []
         }
         guard let first = firstOfGroup[number], let range = groups[first] else {
             // A change set in answer to a request of its own.
-            if fault == nil, replies.count == 1 { return take(replies[0]) }
+            if fault == nil, replies.count == 1 { return assign(replies[0]) }
             cursor = number + 1
             guard !done(number) else { return repeated(number...number) }
             return mark(number...number) { _ in .malformed(fault ?? "the service sent a change set of \(replies.count) responses") }
@@ -164,44 +209,44 @@ struct BatchMatcher {
         if known == nil, let numbers { for number in range { isByOrder[number - numbers.lowerBound] = true } }
         var own: [Int: BatchReply] = [:]
         var unnamed: [BatchReply] = []
+        var isRepeated = false
         for reply in replies {
             guard let id = reply.id else {
                 unnamed.append(reply)
                 continue
             }
-            guard let number = Int(id), range.contains(number), own[number] == nil else {
-                strays.append("Content-ID \(BatchMessage.shown(id))")
+            guard let number = Int(id), range.contains(number) else {
+                addStray("Content-ID \(BatchMessage.shown(id))")
                 continue
             }
-            own[number] = reply
+            isRepeated = isRepeated || own[number] != nil
+            own[number] = own[number] ?? reply
         }
-        let failed = replies.first { $0.isFailure }
+        let failed = replies.first { $0.isFailure && $0.status != 424 } ?? replies.first { $0.isFailure }
         let missing = range.filter { own[$0] == nil }
         // The order tells which request is meant only if all have a response.
         if unnamed.count == missing.count { for (number, reply) in zip(missing, unnamed) { own[number] = reply } }
+        if unnamed.count > missing.count { addStray("one without an id in a change set") }
         if let failed {
             return failure(of: range, by: failed, number: own.first { $0.value == failed }?.key, own: own)
         }
+        if isRepeated { return repeated(range) }
         if let fault { return mark(range) { _ in .malformed(fault) } }
-        endsWithFailure = false
-        let count = replies.count
-        return mark(range) { number in
-            own[number].map(Self.verdict) ?? .unanswered("the service sent \(count) responses to a group of \(range.count) requests")
-        }
+        return success(of: range, with: own, count: replies.count)
     }
 
     /// Returns the number of the request that a response belongs to.
     private mutating func place(of reply: BatchReply) -> Int? {
         if let id = reply.id {
             guard let number = number(named: id) else {
-                strays.append("id \(BatchMessage.shown(id))")
+                addStray("id \(BatchMessage.shown(id))")
                 return nil
             }
             if firstOfGroup[number] == nil { cursor = number + 1 }
             return number
         }
         guard !isJSON, cursorIsInside, let numbers else {
-            strays.append("one without an id")
+            addStray("one without an id")
             return nil
         }
         for number in firstOfGroup[cursor].flatMap({ groups[$0] }) ?? cursor...cursor { isByOrder[number - numbers.lowerBound] = true }
@@ -231,14 +276,31 @@ struct BatchMatcher {
         return mark(number...number) { _ in Self.verdict(reply) }
     }
 
-    /// The responses to all members of a group in JSON.
-    private mutating func settle(_ range: ClosedRange<Int>, with replies: [Int: BatchReply]) -> [(number: Int, verdict: BatchVerdict)] {
+    /// The responses to members of a group in JSON.
+    ///
+    /// - Parameter cut: why there are no more, if the answer ended early.
+    private mutating func settle(
+        _ range: ClosedRange<Int>, with replies: [Int: BatchReply], cut: String? = nil
+    ) -> [(number: Int, verdict: BatchVerdict)] {
         // A member that wasn't tried (424) doesn't tell why the group failed, if another one does.
         let failures = replies.filter { $0.value.isFailure }.sorted { $0.key < $1.key }
         guard let failed = failures.first(where: { $0.value.status != 424 }) ?? failures.first else {
-            return mark(range) { number in replies[number].map(Self.verdict) ?? .unanswered("its group has no response to it") }
+            return success(of: range, with: replies, count: replies.count, cut: cut)
         }
         return failure(of: range, by: failed.value, number: failed.key, own: replies)
+    }
+
+    /// The verdicts on a group without a failure: done only if all its responses can be read, otherwise unknown.
+    private mutating func success(
+        of range: ClosedRange<Int>, with own: [Int: BatchReply], count: Int, cut: String? = nil
+    ) -> [(number: Int, verdict: BatchVerdict)] {
+        guard range.allSatisfy({ own[$0] != nil }) else {
+            return mark(range) { _ in .unanswered(cut ?? Self.missing(count, of: "a group of \(range.count)")) }
+        }
+        guard let fault = range.lazy.compactMap({ own[$0]?.fault }).first else {
+            return mark(range) { number in own[number].map { .reply($0) } ?? .unanswered("its group has no response to it") }
+        }
+        return mark(range) { number in .malformed(own[number]?.fault ?? "another response of its group can't be read: \(fault)") }
     }
 
     /// The failure of a group: its requests have their own error, or that of the request that failed.
@@ -258,6 +320,7 @@ struct BatchMatcher {
     ) -> [(number: Int, verdict: BatchVerdict)] {
         guard let numbers else { return [] }
         return range.map { number in
+            if !done(number) { progress += 1 }
             isDone[number - numbers.lowerBound] = true
             return (number, verdict(number))
         }
@@ -265,6 +328,7 @@ struct BatchMatcher {
 
     /// Two responses to one request: neither is certain.
     private mutating func repeated(_ range: ClosedRange<Int>) -> [(number: Int, verdict: BatchVerdict)] {
-        mark(range) { _ in .malformed("the service sent two responses to it") }
+        hasRepeats = true
+        return mark(range) { _ in .malformed("the service sent two responses to it") }
     }
 }

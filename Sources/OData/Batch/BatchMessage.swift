@@ -65,7 +65,8 @@ struct BatchMessage: Sendable, Equatable {
         return status
     }
 
-    static func shown(_ text: String) -> String { "'" + VisibleText.of(String(text.prefix(40))) + "'" }
+    /// Scalars, because a single character can be of any length.
+    static func shown(_ text: String) -> String { "'" + VisibleText.of(String(text.unicodeScalars.prefix(40))) + "'" }
 }
 
 /// A response inside a batch's answer.

@@ -28,10 +28,14 @@ struct BatchPlan: Sendable {
     ///
     /// - Throws: the `ServiceError` of the first request that can't be made, or that can't be part of a batch.
     init(_ batch: ODataBatch, of client: ODataClient, _ form: BatchForm) async throws {
+        guard !batch.hasForeignOrder else {
+            let identity = CallIdentity(client: String(describing: type(of: client)), key: "$batch", route: "$batch")
+            throw Self.refusal(identity, "the later part of run(_:after:) isn't in this batch: pass handles that this batch returned")
+        }
         for part in batch.parts {
             try await BatchScope.$current.withValue(scope) { try await add(part, client, form) }
         }
-        try checkGroups(form, client)
+        try checkGroups(form)
     }
 
     private mutating func add(_ part: ODataBatch.Part, _ client: ODataClient, _ form: BatchForm) async throws {
@@ -44,10 +48,11 @@ struct BatchPlan: Sendable {
         let number = items.count + 1
         var used = scope.takeUsed()
         for token in part.dependencies {
-            guard let earlier = scope.number(of: token) else {
+            guard scope.contains(token) else {
                 throw Self.refusal(call.identity, "it is to run after a part that isn't an earlier request of the batch")
             }
-            used.insert(earlier)
+            // A part that sends nothing, because nothing had changed, has succeeded.
+            if let earlier = scope.number(of: token) { used.insert(earlier) }
         }
         var item = Item(
             part: part, request: try form.request(call, number: number, group: part.group), url: call.request.url, identity: call.identity,
@@ -73,8 +78,14 @@ struct BatchPlan: Sendable {
         return Item(part: item.part, request: request, url: item.url, identity: item.identity, origin: origin)
     }
 
-    /// Refuses what a change set can't contain.
-    private func checkGroups(_ form: BatchForm, _ client: ODataClient) throws {
+    /// Refuses groups that the service doesn't perform as such, and what a change set can't contain.
+    private func checkGroups(_ form: BatchForm) throws {
+        if !form.groupsAreAtomic, !items.isEmpty, let group = groups(in: 1...items.count).first(where: { $0.count > 1 }) {
+            throw Self.refusal(
+                items[group.lowerBound - 1].identity,
+                "the service doesn't perform the \(group.count) requests of its group as a whole or not at all (batching.groupsAreAtomic): "
+                    + "add them to the batch itself")
+        }
         guard !form.isJSON else { return }
         for item in items where item.request.group != nil && item.request.method == "GET" {
             throw Self.refusal(
@@ -152,6 +163,7 @@ struct BatchForm: Sendable {
     let isJSON: Bool
     let urls: BatchSettings.URLForm
     let statesLengths: Bool
+    let groupsAreAtomic: Bool
     /// The service root, with a slash at its end.
     let root: String
     /// The fields of the batch request, which apply to its parts too.

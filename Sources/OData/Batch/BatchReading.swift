@@ -53,7 +53,7 @@ struct BatchAnswering: Sendable {
         _ verdict: BatchVerdict, _ call: @Sendable (ODataClient) async throws -> Value
     ) async throws -> Result<Value, ServiceError> {
         switch verdict {
-        case .reply(let reply), .accepted(let reply):
+        case .reply(let reply):
             let result = try await read(reply, call)
             guard reply.status == 424, case .failure(var error) = result else { return result }
             error.kind = .batch
@@ -65,6 +65,7 @@ struct BatchAnswering: Sendable {
                 return .failure(failure(.unanswered("its group failed, and a response of the group says that it didn't")))
             }
             return .failure(failure(.groupFailed(cause)))
+        case .accepted(let reply): return .failure(accepted(reply))
         case .notProcessed: return .failure(failure(.notProcessed))
         case .unanswered(let reason): return .failure(failure(.unanswered(reason)))
         case .malformed(let reason): return .failure(failure(.malformed(reason)))
@@ -92,6 +93,14 @@ struct BatchAnswering: Sendable {
     /// Returns the response to a part as one of its own.
     func response(_ reply: BatchReply, at url: URL) -> TransportResponse {
         TransportResponse(status: reply.status, headers: reply.headers, url: url, body: ResponseBody(reply.body))
+    }
+
+    /// Returns the error of a part whose batch the service continues asynchronously. The part's own call would take its 202 for success.
+    func accepted(_ reply: BatchReply) -> ServiceError {
+        let operation = ODataOperation(route: "$batch")
+        let monitor = reply.headers[.location].flatMap { NextLink.resolved($0, against: (try? client.rootURL(operation)) ?? url) }
+        let cause = ODataStatusError.accepted(monitor: monitor, retryAfter: reply.headers["Retry-After"].flatMap { RetryAfter($0) })
+        return ServiceError(call: identity, stage: .status, kind: .status, message: cause.description, cause: cause)
     }
 
     /// Returns the error of a part without a response.

@@ -84,7 +84,7 @@ extension ODataClient {
     /// Sends some reads of a plan as a batch.
     private func repeated(
         _ numbers: [Int], of plan: BatchPlan, _ form: BatchForm, _ headers: HTTPFields
-    ) async throws -> [(number: Int, verdict: BatchVerdict)] {
+    ) async throws -> [Int: BatchVerdict] {
         var writer = BatchWriter(isJSON: form.isJSON, statesLengths: form.statesLengths)
         var body = Data()
         for (index, number) in numbers.enumerated() {
@@ -95,9 +95,10 @@ extension ODataClient {
         body.append(writer.end())
         let matcher = BatchMatcher(numbers: 1...numbers.count, isJSON: form.isJSON, stops: false)
         let exchange = try await exchange(RequestBody(body), writer, headers, .proceed, isSafe: true, matcher)
-        var verdicts: [(number: Int, verdict: BatchVerdict)] = []
+        // The end of the answer may make an earlier verdict uncertain.
+        var verdicts: [Int: BatchVerdict] = [:]
         while let (index, verdict) = try await exchange.next() {
-            if numbers.indices.contains(index - 1) { verdicts.append((numbers[index - 1], verdict)) }
+            if numbers.indices.contains(index - 1) { verdicts[numbers[index - 1]] = verdict }
         }
         return verdicts
     }

@@ -77,8 +77,8 @@ where Elements.Index: Sendable {
 
         /// Returns the next result; `nil` after the last one.
         ///
-        /// - Throws: `ServiceError` if a batch can't be written or fails as a whole, or has more responses than requests;
-        ///   `CancellationError` when the task was cancelled. Afterwards the sequence has ended.
+        /// - Throws: `ServiceError` if a batch can't be written or fails as a whole, or if it turns out that results that were returned may
+        ///   belong to other elements, because responses have no ids and are more or fewer than the requests; `CancellationError` when the task was cancelled. Afterwards the sequence has ended.
         public mutating func next() async throws -> BatchResponse<Value>? {
             guard !isOver else { return nil }
             do {
@@ -156,8 +156,8 @@ where Elements.Index: Sendable {
             let answering = BatchAnswering(client: sequence.client, identity: identity, scope: scope)
             guard numbers.contains(number), !isDone[number - numbers.lowerBound] else {
                 // Without ids it is unknown which responses were assigned wrongly.
-                let cause = ODataBatchError.malformed("the answer has more responses than requests, or two to one request")
-                throw answering.failure(cause)
+                if case .malformed(let reason) = verdict { throw answering.failure(.malformed(reason)) }
+                throw answering.failure(.malformed("the answer has two responses to one request"))
             }
             isDone[number - numbers.lowerBound] = true
             let sequence = sequence

@@ -40,15 +40,22 @@ extension ODataClient {
 /// The reads of a client that wait for their batch.
 final class DeferredReads: ReadDeferral {
     private typealias Waiter = CheckedContinuation<TransportResponse?, any Error>
+    private typealias Read = (number: Int, call: EnclosedCall)
 
     private struct State {
         /// The reads in their order, until they are sent.
-        var unsent: [(number: Int, call: EnclosedCall)] = []
+        var unsent: [Read] = []
         /// The waiting callers, until they have a response.
         var waiters: [Int: Waiter] = [:]
         var count = 0
         /// The number of batches, which tells an outdated timer.
         var batches = 0
+
+        mutating func takeUnsent() -> [Read] {
+            defer { unsent = [] }
+            batches += 1
+            return unsent
+        }
     }
 
     let settings: DeferredBatch
@@ -75,19 +82,20 @@ final class DeferredReads: ReadDeferral {
     }
 
     private func enqueue(_ number: Int, _ call: EnclosedCall, _ waiter: Waiter, _ client: ODataClient) {
-        let limit = max(1, min(settings.limit, client.batching.limit ?? .max))
-        enum Turn { case cancelled, first(batch: Int), waits, full }
+        let limit = limit(client)
+        enum Turn { case cancelled, first(batch: Int), waits, full([Read]) }
         let turn: Turn = state.withLock { state in
             if Task.isCancelled { return .cancelled }
             state.waiters[number] = waiter
             state.unsent.append((number, call))
-            if state.unsent.count >= limit { return .full }
+            // Taken at once: another read that came before they are would be one above the limit.
+            if state.unsent.count >= limit { return .full(state.takeUnsent()) }
             return state.unsent.count == 1 ? .first(batch: state.batches) : .waits
         }
         switch turn {
         case .cancelled: waiter.resume(throwing: CancellationError())
         case .waits: break
-        case .full: flush(client)
+        case .full(let reads): send(reads, upTo: limit, client)
         case .first(let batch):
             client.schedule(after: settings.window) { [self] in
                 if state.withLock({ $0.batches == batch }) { flush(client) }
@@ -97,27 +105,33 @@ final class DeferredReads: ReadDeferral {
 
     /// Sends the waiting reads.
     func flush(_ client: ODataClient) {
-        let reads = state.withLock { state in
-            defer {
-                state.unsent = []
-                state.batches += 1
-            }
-            return state.unsent
-        }
-        guard reads.count > 1 else {
-            for read in reads { take(read.number)?.resume(returning: nil) }
-            return
-        }
-        // A task of its own, because the batch belongs to all callers and doesn't end with the first of them.
-        Task { await send(reads, client) }
+        send(state.withLock { $0.takeUnsent() }, upTo: limit(client), client)
     }
 
-    private func send(_ reads: [(number: Int, call: EnclosedCall)], _ client: ODataClient) async {
+    /// The maximum number of reads in a batch.
+    private func limit(_ client: ODataClient) -> Int { max(1, min(settings.limit, client.batching.limit ?? .max)) }
+
+    /// Sends reads, in several batches if the limit was lowered while they waited.
+    private func send(_ reads: [Read], upTo limit: Int, _ client: ODataClient) {
+        var rest = reads[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(limit))
+            rest = rest.dropFirst(some.count)
+            guard some.count > 1 else {
+                for read in some { take(read.number)?.resume(returning: nil) }
+                continue
+            }
+            // A task of its own, because the batch belongs to all callers and doesn't end with the first of them.
+            Task { await send(some, client) }
+        }
+    }
+
+    private func send(_ reads: [Read], _ client: ODataClient) async {
         do {
             let form = try client.batchForm(HTTPFields())
             var writer = BatchWriter(isJSON: form.isJSON, statesLengths: form.statesLengths)
             var body = Data()
-            var sent: [(number: Int, call: EnclosedCall)] = []
+            var sent: [Read] = []
             for read in reads where isWaiting(read.number) {
                 do {
                     body.append(try writer.unit([try form.request(read.call, number: sent.count + 1, group: nil)]))
@@ -145,8 +159,9 @@ final class DeferredReads: ReadDeferral {
                 guard let waiter = take(read.number) else { continue }
                 let answering = BatchAnswering(client: client, identity: read.call.identity, scope: BatchScope())
                 switch verdicts[index + 1] {
-                case .reply(let reply)?, .accepted(let reply)?, .groupFailed(let reply, _)?:
+                case .reply(let reply)?, .groupFailed(let reply, _)?:
                     waiter.resume(returning: answering.response(reply, at: read.call.request.url))
+                case .accepted(let reply)?: waiter.resume(throwing: answering.accepted(reply))
                 case .notProcessed?: waiter.resume(throwing: answering.failure(.notProcessed))
                 case .unanswered(let reason)?: waiter.resume(throwing: answering.failure(.unanswered(reason)))
                 case .malformed(let reason)?: waiter.resume(throwing: answering.failure(.malformed(reason)))

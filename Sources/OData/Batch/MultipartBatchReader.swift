@@ -50,6 +50,8 @@ struct MultipartBatchReader {
 
     /// The most bytes of a part's fields.
     private static let fieldLimit = 1 << 16
+    /// The bytes that a message of a change set counts besides those it consists of, as an empty one takes memory too.
+    private static let messageSize = 128
 
     private var parser: PartParser
     private let limit: Int
@@ -59,7 +61,7 @@ struct MultipartBatchReader {
 
     /// - Parameters:
     ///   - boundary: the boundary that the batch's type names.
-    ///   - limit: the most bytes of a message, and of all messages of a change set.
+    ///   - limit: the most bytes of a message, and of all messages of a change set with their fields.
     init(boundary: String, limit: Int) {
         parser = PartParser(boundary: boundary, fieldLimit: Self.fieldLimit)
         self.limit = max(0, limit)
@@ -139,11 +141,10 @@ struct MultipartBatchReader {
                     set.content = Content(id: fields["Content-ID"])
                     let type = fields[.contentType].flatMap { MediaType($0) }
                     if type?.type == "multipart" { throw ODataBatchError.malformed("a change set contains another one") }
+                    let size = fields.reduce(0) { $0 + $1.name.description.utf8.count + $1.value.utf8.count }
+                    try grow(&set, by: size + Self.messageSize)
                 case .data(let data):
-                    set.size += data.count
-                    guard set.size <= limit else {
-                        throw ODataBatchError.malformed("the change set is larger than the bound of \(limit) bytes")
-                    }
+                    try grow(&set, by: data.count)
                     set.content?.append(data, upTo: limit)
                 case .end:
                     if let content = set.content { set.messages.append(content.message(limit)) }
@@ -152,6 +153,13 @@ struct MultipartBatchReader {
             }
         } catch {
             set.fault = "\(error)"
+        }
+    }
+
+    private func grow(_ set: inout ChangeSet, by size: Int) throws {
+        set.size += size
+        guard set.size <= limit else {
+            throw ODataBatchError.malformed("the change set is larger than the bound of \(limit) bytes: raise the client's bodyLimit")
         }
     }
 

@@ -32,6 +32,8 @@ public struct ODataBatch: Sendable {
     /// The parts in their order. Those of a group are neighbours.
     private(set) var parts: [Part] = []
     private var groups = 0
+    /// Whether ``run(_:after:)`` was called for a part of another batch.
+    private(set) var hasForeignOrder = false
 
     /// The fields of the batch request itself, such as `Isolation: snapshot`. Fields of a part are set on its request.
     public var headers = HTTPFields()
@@ -48,7 +50,7 @@ public struct ODataBatch: Sendable {
     /// Adds requests of which the service performs all or none: a change set in multipart, an atomicity group in JSON.
     ///
     /// If one fails, all others throw an error whose cause is ``ODataBatchError/groupFailed(_:)``. In multipart a group can't read; such a
-    /// batch is refused when it is sent.
+    /// batch is refused when it is sent, and so is a group of several requests if ``BatchSettings/groupsAreAtomic`` is `false`.
     public mutating func atomically<Result>(_ add: (inout ODataBatchGroup) throws -> Result) rethrows -> Result {
         groups += 1
         var group = ODataBatchGroup(number: groups)
@@ -59,9 +61,14 @@ public struct ODataBatch: Sendable {
 
     /// States that a part is processed only after an earlier one has succeeded: `dependsOn` in JSON. References to a part imply it.
     ///
-    /// In multipart, requests are processed in their order, and there is no such condition.
+    /// In multipart, requests are processed in their order, and there is no such condition. An earlier part that sends nothing, because
+    /// nothing had changed, counts as one that has succeeded. A part of another batch, or one that isn't earlier, is refused when the batch is
+    /// sent.
     public mutating func run<Later, Earlier>(_ later: BatchPart<Later>, after earlier: BatchPart<Earlier>) {
-        guard let index = parts.firstIndex(where: { $0.token == later.token }) else { return }
+        guard let index = parts.firstIndex(where: { $0.token == later.token }) else {
+            hasForeignOrder = true
+            return
+        }
         parts[index].dependencies.append(earlier.token)
     }
 }
@@ -99,7 +106,8 @@ public protocol BatchBuilding {
     ///     let total = batch.add { _ in try await shop.total(of: cart) }
     ///
     /// The closure runs twice: first to write its request, then to read its response. Therefore it must make one call and have no other
-    /// effects; calls after the first one are sent when its response is read.
+    /// effects; calls after the first one are sent when its response is read. The call must be one of the client that sends the batch: before
+    /// it, calls of another client throw an error instead of being sent.
     mutating func add<Value: Sendable>(_ call: @escaping @Sendable (ODataClient) async throws -> Value) -> BatchPart<Value>
 }
 

@@ -34,7 +34,10 @@ final class BatchScope: Sendable {
         state.withLock { $0.numbers[token] = .some(number) }
     }
 
-    /// Returns the number of a part.
+    /// Returns whether a part was added.
+    func contains(_ token: UInt64) -> Bool { state.withLock { $0.numbers[token] != nil } }
+
+    /// Returns the number of a part; `nil` if it isn't known, or sends nothing.
     func number(of token: UInt64) -> Int? { state.withLock { $0.numbers[token] ?? nil } }
 
     /// Returns the numbers that URLs were resolved to since the last call.

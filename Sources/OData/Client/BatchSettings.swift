@@ -36,13 +36,20 @@ public struct BatchSettings: Sendable, Hashable {
     public var limit: Int?
     /// Whether multipart parts with a body have a `Content-Length` field, in bytes. Default: `false`, because few services need it.
     public var statesLengths: Bool
+    /// Whether the service performs the requests of a group as a whole or not at all (Protocol 4.01, section 11.7). Default: `true`.
+    ///
+    /// Without it, a batch that has a group of several requests is refused before anything is sent.
+    public var groupsAreAtomic: Bool
 
     /// Creates settings.
-    public init(format: Format = .automatic, urls: URLForm = .relative, limit: Int? = nil, statesLengths: Bool = false) {
+    public init(
+        format: Format = .automatic, urls: URLForm = .relative, limit: Int? = nil, statesLengths: Bool = false, groupsAreAtomic: Bool = true
+    ) {
         self.format = format
         self.urls = urls
         self.limit = limit
         self.statesLengths = statesLengths
+        self.groupsAreAtomic = groupsAreAtomic
     }
 
     /// The settings for Microsoft Graph: JSON, up to 20 requests.
@@ -51,8 +58,8 @@ public struct BatchSettings: Sendable, Hashable {
     public static let dataverse = BatchSettings(format: .multipart, limit: 1_000)
     /// The settings for Dynamics 365 Business Central: JSON, up to 100 requests.
     public static let businessCentral = BatchSettings(format: .json, limit: 100)
-    /// The settings for SharePoint: multipart, absolute URLs, up to 100 requests. Its change sets aren't atomic.
-    public static let sharePoint = BatchSettings(format: .multipart, urls: .absolute, limit: 100)
+    /// The settings for SharePoint: multipart, absolute URLs, up to 100 requests, and no groups, because its change sets aren't atomic.
+    public static let sharePoint = BatchSettings(format: .multipart, urls: .absolute, limit: 100, groupsAreAtomic: false)
 
     /// The format for a version.
     func format(for version: ODataVersion) -> Format {
@@ -70,6 +77,8 @@ protocol ReadDeferral: Sendable {
 struct BatchSource: Sendable {
     let response: ServiceResponse<ResponseBody>
     let errors: StreamErrors
+    /// Throws the error that the service reports behind the body.
+    let checkEnd: @Sendable () throws -> Void
 
     /// The media type of the body.
     var mediaType: MediaType? { response.headers[.contentType].flatMap { MediaType($0) } }

@@ -62,7 +62,7 @@ extension ODataClient {
                         url: response.url.absoluteString, location: response.headers[.location])
                 }
                 try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
-                return BatchSource(response: response, errors: errors)
+                return BatchSource(response: response, errors: errors, checkEnd: { try self.check(trailersOf: response, operation) })
             } catch {
                 response.value.cancel()
                 throw error

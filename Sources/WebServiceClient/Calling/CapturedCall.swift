@@ -77,6 +77,7 @@ struct CapturedCall: Sendable {
         var bound = bound
         (bound.isStream, bound.identifier, bound.cacheIdentifier) = (true, nil, nil)
         change(&bound.request)
+        try dispatcher.check(bound, against: DryRun.current)
         let endpoint = dispatcher.endpoint
         let record = dispatcher.record(of: bound, attributes, success: endpoint.success.union(own), identifier: nil)
         let end = dispatcher.ending(record, try dispatcher.list(record, bound))

@@ -165,11 +165,21 @@ struct Dispatcher: Sendable {
         let record = record(
             of: bound, attributes, success: endpoint.success,
             identifier: attributes.isEmpty ? bound.identifier : try identifier(bound, attributes))
-        if let dryRun = DryRun.current, dryRun.catches(state.client), dryRun.isPending {
-            try dryRun.take(CapturedCall(dispatcher: self, bound: bound, attributes: attributes))
-            return (record, nil)
+        if let dryRun = DryRun.current, dryRun.isPending {
+            if dryRun.catches(state.client) {
+                try dryRun.take(CapturedCall(dispatcher: self, bound: bound, attributes: attributes))
+                return (record, nil)
+            }
+            try check(bound, against: dryRun)
         }
         return (record, try list(record, bound))
+    }
+
+    /// Refuses a call that isn't the one that an enclosing request needs.
+    @inline(never)
+    func check(_ bound: BoundRequest, against dryRun: DryRun?) throws {
+        guard let refusal = dryRun?.refusal(of: state.client) else { return }
+        throw wrap(refusal, stage: .binding, request: bound.request)
     }
 
     /// The handle that the call belongs to; `nil` without a handle.

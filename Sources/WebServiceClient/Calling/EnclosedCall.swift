@@ -16,7 +16,7 @@ package struct EnclosedCall: Sendable {
     /// Whether the current task captures or answers calls.
     package static var isActive: Bool { DryRun.current != nil }
 
-    /// Captures the first call that a closure makes with a client.
+    /// Captures the first call that a closure makes with a client. Calls that it makes with other clients throw ``ServiceError``.
     ///
     /// - Returns: The call, or else the closure's result if it makes none.
     /// - Throws: The closure's error if it makes no call; ``ServiceError`` if the call's `prepare` fails.
@@ -24,7 +24,7 @@ package struct EnclosedCall: Sendable {
         _ client: Client, _ body: (Client) async throws -> Result
     ) async throws -> (call: EnclosedCall?, result: Result?) {
         let captured = Locked<CapturedCall?>(nil)
-        let dryRun = DryRun(client: client) { call in captured.withLock { $0 = $0 ?? call as? CapturedCall } }
+        let dryRun = DryRun(client: client, isExclusive: true) { call in captured.withLock { $0 = $0 ?? call as? CapturedCall } }
         var result: Result?
         do {
             result = try await DryRun.$current.withValue(dryRun) { try await body(client) }
@@ -48,7 +48,8 @@ package struct EnclosedCall: Sendable {
         isForeign = call.bound.isForeign
     }
 
-    /// Runs a closure whose first call with a client takes a response instead of being sent. Its later calls are sent.
+    /// Runs a closure whose first call with a client takes a response instead of being sent. Its later calls are sent; before it, calls of
+    /// other clients throw ``ServiceError``.
     ///
     /// - Parameter response: Makes the response from the call's URL.
     package static func answering<Client: WebServiceClient, Result>(

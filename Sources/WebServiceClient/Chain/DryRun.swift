@@ -16,9 +16,12 @@ final class DryRun: Sendable {
     /// Makes the response to the first call from its URL, until the call takes it.
     private let answer = Locked<(@Sendable (URL) -> TransportResponse)?>(nil)
     private let isAnswer: Bool
+    /// Whether other clients' calls are refused while the run is pending. A request that encloses the call doesn't contain them.
+    private let isExclusive: Bool
 
-    init(client: AnyObject, capture: (@Sendable (any Sendable) -> Void)? = nil) {
+    init(client: AnyObject, isExclusive: Bool = false, capture: (@Sendable (any Sendable) -> Void)? = nil) {
         self.client = ObjectIdentifier(client)
+        self.isExclusive = isExclusive
         self.capture = capture
         isAnswer = false
     }
@@ -28,6 +31,7 @@ final class DryRun: Sendable {
         self.client = ObjectIdentifier(client)
         capture = nil
         isAnswer = true
+        isExclusive = true
         self.answer.withLock { $0 = answer }
     }
 
@@ -52,6 +56,14 @@ final class DryRun: Sendable {
 
     func catches(_ client: ObjectIdentifier) -> Bool {
         self.client == client
+    }
+
+    /// Returns the reason why a client's call can't be sent now; `nil` if it can.
+    func refusal(of client: ObjectIdentifier) -> InvalidRequest? {
+        guard isExclusive, isPending, !catches(client) else { return nil }
+        return InvalidRequest(
+            message: "The call belongs to another client than the request that is to enclose it, such as a batch: make calls of the client "
+                + "that sends the batch, and this one on its own.")
     }
 
     /// Hands a bound call to whoever captures calls, and ends it; without one, the call goes on.

@@ -169,6 +169,42 @@ import WebServiceTesting
         }
     }
 
+    @Test func `an answer that goes on at links ends with its requests`() async throws {
+        let stub = StubTransport()
+        let client = stub.client(.v401)
+        func page(_ ids: [Int], _ link: String) -> StubAnswer {
+            let responses = ids.map { #"{"id":"\#($0)","status":201,"body":{"Id":\#($0),"Name":"n"}}"# }.joined(separator: ",")
+            return .json(#"{"responses":[\#(responses)]\#(link)}"#)
+        }
+        let more = #","@nextLink":"more""#
+        let batch = Parts(people).batch
+        // One member of a group on each page, which gives no result before the last.
+        stub.fallback(.inTurn(page([1], more), page([2], more), page([3], more), page([4], "")))
+        #expect(try await client.send(batch).failures.isEmpty)
+        // Pages that repeat responses, or have those of no request, end.
+        for ids in [[1], [9], []] {
+            let before = stub.requests.count
+            stub.fallback(page(ids, more))
+            #expect(try await client.send(batch).failures.count >= 3)
+            #expect(stub.requests.count <= before + 3)
+        }
+    }
+
+    @Test(arguments: [false, true]) func `an answer that its trailer takes back isn't complete`(isJSON: Bool) async throws {
+        let service = BatchService(
+            .init(fault: { data in isJSON ? Data(#"{"responses":[{"id":"1","status":200,"body":{"Id":1,"Name":"Ada"}}]}"#.utf8) : data }),
+            people: [1: "Ada"])
+        let client = client(service, isJSON: isJSON).takingBackItsAnswers()
+        var batch = ODataBatch()
+        let ada = batch.fetch(people.key(1))
+        #expect(try await client.send(batch)[ada].Name == "Ada")
+        service.options.withLock { $0.fault = { _ in Data((isJSON ? #"{"responses":[]}"# : "--b--\r\n").utf8) } }
+        guard case .unanswered(let reason)? = try await client.send(batch).failures.first?.cause as? ODataBatchError else {
+            throw TestingFailure("an answer that was taken back is complete")
+        }
+        #expect(reason.contains("late"))
+    }
+
     @Test func `a CSRF token belongs to the batch`() async throws {
         let stub = StubTransport()
         let client = stub.client(.v2)

@@ -59,9 +59,57 @@ import WebServiceClient
         #expect(verdicts([.reply(reply(1, 400))], count: 2, cut: "cut") == ["400", "unanswered"])
         #expect(verdicts([.reply(reply(2, 400))], count: 3, isJSON: true, stops: true) == ["not processed", "400", "not processed"])
         #expect(verdicts([.reply(reply(2, 400))], count: 2, isJSON: true) == ["unanswered", "400"])
+        // A part of any kind after the failure shows that the service went on.
+        let groups = [2...3]
+        #expect(
+            verdicts([.reply(reply(1, 400)), .group([reply(2, 201), reply(3, 201)], fault: nil)], count: 4, groups: groups)
+                == ["400", "201", "201", "unanswered"])
+        #expect(
+            verdicts([.reply(reply(1, 400)), .group([reply(2, 201)], fault: "cut")], count: 4, groups: groups)
+                == ["400", "malformed", "malformed", "unanswered"])
+        #expect(
+            verdicts([.reply(reply(1, 400)), .reply(reply(2, 201))], count: 4, groups: groups)
+                == ["400", "unanswered", "unanswered", "unanswered"])
+        #expect(verdicts([.reply(reply(1, 400)), .reply(reply(1, 400))], count: 2) == ["malformed", "unanswered"])
+        #expect(verdicts([.reply(reply(3)), .reply(reply(1, 400))], count: 4) == ["400", "unanswered", "200", "not processed"])
+    }
+
+    @Test func `a response with a monitor is the end only if none follows`() {
         var accepted = reply(nil, 202)
         accepted.headers = ["Location": "https://h.example/monitor"]
         #expect(verdicts([.reply(reply(1)), .reply(accepted)], count: 3) == ["200", "accepted", "accepted"])
+        #expect(verdicts([.reply(accepted), .reply(reply())], count: 2) == ["202", "200"])
+        #expect(verdicts([.reply(accepted), .reply(accepted)], count: 3) == ["202", "accepted", "accepted"])
+        #expect(
+            verdicts([.reply(accepted), .group([reply(2), reply(3)], fault: nil)], count: 3, groups: [2...3]) == ["202", "200", "200"])
+        #expect(verdicts([.reply(reply(1)), .reply(accepted)], count: 2, cut: "cut") == ["200", "unanswered"])
+        accepted.id = "1"
+        #expect(verdicts([.reply(accepted), .reply(reply(2))], count: 2) == ["202", "200"])
+    }
+
+    @Test func `without ids, too few responses are uncertain unless the answer stopped`() {
+        #expect(verdicts([.reply(reply()), .reply(reply())], count: 3) == ["malformed", "malformed", "unanswered"])
+        #expect(verdicts([.reply(reply()), .reply(reply(nil, 404))], count: 3) == ["200", "404", "not processed"])
+        #expect(verdicts([.reply(reply()), .reply(reply())], count: 3, cut: "cut") == ["200", "200", "unanswered"])
+        // Between two ids all are known, or none is.
+        let steps: [BatchAnswerStep] = [.reply(reply()), .reply(reply(2)), .reply(reply()), .reply(reply(5))]
+        #expect(verdicts(steps, count: 5) == ["200", "200", "malformed", "unanswered", "200"])
+        #expect(
+            verdicts([.group([reply(), reply()], fault: nil), .reply(reply())], count: 4, groups: [1...2])
+                == ["malformed", "malformed", "malformed", "unanswered"])
+        // Two responses to one request make all uncertain that have no id.
+        #expect(verdicts([.reply(reply()), .reply(reply(1)), .reply(reply())], count: 2) == ["malformed", "malformed"])
+    }
+
+    @Test func `any number of responses of no request takes little memory`() {
+        var matcher = BatchMatcher(numbers: 1...1, isJSON: true, stops: false)
+        for number in 0..<1_000 {
+            #expect(matcher.take(.reply(BatchReply(id: "stray \(number)", status: 200))).isEmpty)
+        }
+        #expect(matcher.progress == 0)
+        var reason = ""
+        if case .unanswered(let text)? = matcher.end().first?.verdict { reason = text }
+        #expect(reason.contains("(1000)") && reason.contains("stray 2") && !reason.contains("stray 3"))
     }
 
     @Test func `one response may answer for a whole change set`() {
@@ -83,7 +131,18 @@ import WebServiceClient
         #expect(verdicts([.group([reply(), reply(nil, 204)], fault: nil)], count: 2, groups: groups) == ["200", "204"])
         #expect(verdicts([.group([reply(1), reply(2, 412)], fault: nil)], count: 2, groups: groups) == ["group 412 by 2", "412"])
         #expect(verdicts([.group([reply(1, 201)], fault: "cut")], count: 2, groups: groups) == ["malformed", "malformed"])
-        #expect(verdicts([.group([reply(1, 201)], fault: nil)], count: 2, groups: groups) == ["201", "unanswered"])
+        #expect(verdicts([.group([reply(1, 201)], fault: nil)], count: 2, groups: groups) == ["unanswered", "unanswered"])
+        #expect(
+            verdicts([.group([reply(1, 201), BatchReply(id: "2", fault: "f")], fault: nil)], count: 2, groups: groups)
+                == ["malformed", "malformed"])
+        #expect(
+            verdicts([.group([reply(1, 409), BatchReply(id: "2", fault: "f")], fault: nil)], count: 2, groups: groups)
+                == ["409", "group 409 by 1"])
+        #expect(
+            verdicts([.group([reply(1, 201), reply(2, 201), reply(2, 204)], fault: nil)], count: 2, groups: groups)
+                == ["malformed", "malformed"])
+        #expect(
+            verdicts([.group([reply(1, 424), reply(2, 412)], fault: nil)], count: 2, groups: groups) == ["group 412 by 2", "412"])
         #expect(verdicts([.group([reply(nil, 201)], fault: nil)], count: 2, groups: groups) == ["unanswered", "unanswered"])
         #expect(verdicts([.group([], fault: nil)], count: 2, groups: groups) == ["unanswered", "unanswered"])
         #expect(verdicts([.group([reply(1)], fault: nil), .group([reply(1)], fault: nil)], count: 1, groups: [1...1]) == ["malformed"])
@@ -100,6 +159,16 @@ import WebServiceClient
         #expect(
             verdicts([.reply(reply(3, 201)), .reply(reply(1, 201))], count: 3, groups: groups, isJSON: true)
                 == ["unanswered", "unanswered", "unanswered"])
+        #expect(
+            verdicts([.reply(reply(1, 201)), .reply(BatchReply(id: "2", fault: "f"))], count: 2, groups: [1...2], isJSON: true)
+                == ["malformed", "malformed"])
+        // A response to a member tells that the service had begun its group.
+        #expect(
+            verdicts([.reply(reply(1, 400)), .reply(reply(2, 201))], count: 4, groups: [2...3], isJSON: true, stops: true)
+                == ["400", "unanswered", "unanswered", "not processed"])
+        #expect(
+            verdicts([.reply(reply(1, 201)), .reply(reply(1, 201))], count: 2, groups: [1...2], isJSON: true)
+                == ["malformed", "malformed"])
         #expect(
             verdicts([.reply(reply(3, 400)), .reply(reply(1, 201))], count: 3, groups: groups, isJSON: true)
                 == ["group 400 by 3", "group 400 by 3", "400"])

@@ -90,6 +90,18 @@ import WebServiceTesting
         #expect(try answer[other].Name == "Bob")
     }
 
+    @Test func `an uncertain answer to reads that are sent again leaves the errors as they were`() async throws {
+        let service = BatchService(.init(namesParts: false), people: [1: "Ada", 2: "Bob"])
+        let throttle = Throttle(service, [[0, 1]])
+        let part = "--b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"Id\":2,\"Name\":\"Bob\"}\r\n--b--"
+        let answers = StubAnswer.inTurn(throttle.answer, .data(Data(part.utf8), type: "multipart/mixed; boundary=b"))
+        let client = client(answers, .v4, BatchSettings(), attempts: 2)
+        var batch = ODataBatch()
+        _ = batch.fetch(people.key(1))
+        _ = batch.fetch(people.key(2))
+        #expect(try await client.send(batch).failures.map(\.status) == [500, 500])
+    }
+
     @Test func `the wait is the longest that a response asks for, within the policy's bounds`() {
         var policy = RetryPolicy(attempts: 3, backoff: Backoff(base: .zero, cap: .zero, jitter: .none))
         policy.longestWait = .seconds(60)

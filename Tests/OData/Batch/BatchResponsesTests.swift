@@ -90,9 +90,12 @@ import WebServiceTesting
             if case .failure(let error) = response.result, error.cause is ODataBatchError { failures += 1 }
         }
         #expect(failures == 2)
-        stub.fallback(.data(Data((part + part + "--b--").utf8), type: "multipart/mixed; boundary=b"))
-        await #expect(throws: ServiceError.self) {
-            for try await _ in client.responses(to: [1], { try await client.fetch(people.key($0)) }) {}
+        for count in [1, 3] {
+            let parts = String(repeating: part, count: count)
+            stub.fallback(.data(Data((parts + "--b--").utf8), type: "multipart/mixed; boundary=b"))
+            await #expect(throws: ServiceError.self) {
+                for try await _ in client.responses(to: [1, 2], { try await client.fetch(people.key($0)) }) {}
+            }
         }
     }
 }

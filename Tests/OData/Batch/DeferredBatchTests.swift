@@ -34,6 +34,19 @@ import WebServiceTesting
         #expect(service.count == 1 && stub.requests.count == 1)
     }
 
+    @Test func `no batch has more reads than the limit`() async throws {
+        let service = BatchService(people: [1: "Ada"])
+        let client = client(service, limit: 4)
+        let people = people
+        let names = try await watched {
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<200 { group.addTask { try await client.fetch(people.key(1)).Name } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(names.count == 200 && service.count == 50)
+    }
+
     @Test func `changes, and reads that can't be in a batch, are sent on their own`() async throws {
         let service = BatchService(people: [1: "Ada"])
         let client = client(service, limit: 3)

@@ -132,6 +132,16 @@ import WebServiceClient
         }
     }
 
+    @Test func `the messages and fields of a change set count towards its bound`() throws {
+        let empty = String(repeating: "--c\r\n\r\n\r\n", count: 20_000)
+        let long = String(repeating: "--c\r\nX: \(String(repeating: "x", count: 50_000))\r\n\r\n\r\n", count: 30)
+        for inner in [empty, long] {
+            let text = "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n\(inner)--c--\r\n--b--"
+            let found = Self.read(Data(text.utf8), "b")
+            #expect(found.last == "] broken" && found.count < 10_000)
+        }
+    }
+
     @Test func `a batch without its last boundary is never a complete one`() {
         let text = "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n\r\n--b--"
         for end in 0..<text.utf8.count {

@@ -31,6 +31,8 @@ final class BatchService: Sendable {
         var failedStatus = 200
         /// Whether a change set's failure is written as a change set of one part, as version 2 does.
         var nestsFailures = false
+        /// Whether it stops at an error unless a preference says that it goes on, in JSON too.
+        var stopsByDefault = false
         /// Changes the written answer.
         var fault: @Sendable (Data) -> Data = { $0 }
     }
@@ -104,8 +106,10 @@ final class BatchService: Sendable {
         batches.withLock { $0 += 1 }
         let isJSON = MediaType(type)?.subtype == "json"
         let units = try isJSON ? Self.json(body) : Self.multipart(body, MediaType(type)?["boundary"] ?? "")
-        let continues = isJSON ? !preference.contains("continue-on-error=false") : preference.contains("continue-on-error")
         let options = options.withLock { $0 }
+        let continues =
+            preference.contains("continue-on-error")
+            ? !preference.contains("continue-on-error=false") : isJSON && !options.stopsByDefault
         var done: [(unit: [Incoming], replies: [Reply])] = []
         var results: [String: (status: Int, person: Int?)] = [:]
         var position = 0
