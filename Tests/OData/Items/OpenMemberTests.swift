@@ -94,7 +94,8 @@ import Testing
             let names = ["x", "y", "z"].filter { _ in Bool.random(using: &generator) }
             return Rights(rawValue: Int64.random(in: 0...15, using: &generator), unknownNames: names)
         }
-        func check<Flags: OptionSet>(_ first: Flags, _ second: Flags, _ parts: (Flags) -> Set<String>) where Flags.Element == Flags {
+        func check<Flags: OptionSet>(_ first: Flags, _ second: Flags, _ parts: (Flags) -> Set<String>)
+        where Flags.Element == Flags, Flags.ArrayLiteralElement == Flags {
             // By the protocol, as generic code calls them.
             let (one, two) = (parts(first), parts(second))
             #expect(parts(first.union(second)) == one.union(two) && parts(first.intersection(second)) == one.intersection(two))
