@@ -1,8 +1,7 @@
 /// Which structured type derives from which, and what each type inherits.
 ///
-/// A look-up takes the same time however long the chain of base types is: documents can have chains of thousands of types, and a reader asks
-/// about each of them. Each type has a number, given in the order in which the tree is walked, so that a type and those derived from it have
-/// adjacent numbers.
+/// A look-up doesn't walk up the base types: documents can have chains of thousands of types, and a reader asks about each of them. Each
+/// type has a number, given in the order in which the tree is walked, so that a type and those derived from it have adjacent numbers.
 struct TypeTree: Sendable {
     /// A member that a type declares.
     struct Slot: Sendable {
