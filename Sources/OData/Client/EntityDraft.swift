@@ -86,7 +86,9 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         if let changed = try new.difference(from: old, isNested: format.version != .v2) {
             guard case .object(let object) = changed else { throw ODataWriteError.notAnEntity("\(Entity.self)") }
             changes = object
-            if let item = value as? any WritableItem, ItemSetting.checks(userInfo) { try item.check(object, in: .update) }
+            if let item = value as? any WritableItem, ItemSetting.checks(userInfo) {
+                changes = try item.settable(object, from: old.value.object, in: .update)
+            }
         }
         for property in undeclared.properties {
             let before = originalUndeclared[property.name]

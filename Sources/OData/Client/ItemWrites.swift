@@ -30,18 +30,18 @@ extension ODataItem {
     }
 
     /// Returns the item without the properties that can't be set, and without control information but the type, for example to create a
-    /// copy of an entity.
+    /// copy of an entity. Complex values, expanded entities and the elements of collections are treated alike.
+    ///
+    /// Nulls of properties that can't be null are left out, too: services send them for what a query didn't select.
     public func writable(in writing: ItemWriting) -> ODataItem {
-        let table = ItemCheck(Model.schema).table(of: record, declaredAs: Model.typeName)
-        let kept = record.properties.filter { property in
-            guard ItemControl.isProperty(property.name) else { return ControlInformation.name(property.name) == "type" }
-            return table?.properties[property.name]?.refusal(in: writing) == nil
-        }
-        return ODataItem(unchecked: DynamicEntity(kept))
+        ODataItem(unchecked: ItemPermissions(schema: Model.schema, writing: writing).writable(record, declaredAs: Model.typeName))
     }
 }
 
 extension ItemProperty {
+    /// Whether no client ever sets the property.
+    var isOfService: Bool { !access.isDisjoint(with: [.computed, .readOnly]) }
+
     /// Returns the reason why the property can't be set, as the end of a sentence; `nil` if it can.
     func refusal(in writing: ItemWriting) -> String? {
         if access.contains(.computed) { return "the service computes it" }
@@ -60,37 +60,126 @@ extension ItemProperty {
 protocol WritableItem: Sendable {
     static var modelName: String { get }
     var record: DynamicEntity { get }
-    /// Throws if one of the properties can't be set.
-    func check(_ properties: DynamicEntity, in writing: ItemWriting) throws(ODataWriteError)
+    /// Returns properties that are about to be sent. Throws if one of them can't be set.
+    ///
+    /// - Parameter original: the payload of the entity as it was read; `nil` if the properties are the whole entity.
+    func settable(
+        _ properties: DynamicEntity, from original: DynamicEntity?, in writing: ItemWriting
+    ) throws(ODataWriteError) -> DynamicEntity
 }
 
 extension ODataItem: WritableItem {
     static var modelName: String { Model.typeName }
 
-    func check(_ properties: DynamicEntity, in writing: ItemWriting) throws(ODataWriteError) {
-        try ItemPermissions(schema: Model.schema, writing: writing).check(properties, typedBy: record, declaredAs: Model.typeName)
+    func settable(
+        _ properties: DynamicEntity, from original: DynamicEntity?, in writing: ItemWriting
+    ) throws(ODataWriteError) -> DynamicEntity {
+        try ItemPermissions(schema: Model.schema, writing: writing).settable(
+            properties, typedBy: record, declaredAs: Model.typeName, from: original.map { [$0] } ?? [])
     }
 }
 
-/// Compares the properties of a change with those that the metadata let a client set.
+/// Compares properties with those that the metadata let a client set.
+///
+/// Recursion is bounded because values nest at most 512 levels deep.
 private struct ItemPermissions {
     let schema: ItemSchema
     let writing: ItemWriting
 
-    /// - Parameter object: the object that names the type of the properties.
-    func check(_ properties: DynamicEntity, typedBy object: DynamicEntity, declaredAs type: String) throws(ODataWriteError) {
-        guard let table = ItemCheck(schema).table(of: object, declaredAs: type) else { return }
+    /// Returns why a property can't be set. The elements of a collection have no identity: a change replaces all of them, so that each is
+    /// created again.
+    private func refusal(of property: ItemProperty, inElement isElement: Bool) -> String? {
+        property.refusal(in: isElement && !property.isOfService ? .creation : writing)
+    }
+
+    // MARK: Copies
+
+    /// Returns an object without what can't be set.
+    func writable(_ object: DynamicEntity, declaredAs type: String, inElement isElement: Bool = false) -> DynamicEntity {
+        let table = ItemCheck(schema).table(of: object, declaredAs: type)
+        return DynamicEntity(
+            object.properties.compactMap { property in
+                if !ItemControl.isProperty(property.name) { return Self.type(property) }
+                guard let declaration = table?.properties[property.name] else { return property }
+                if refusal(of: declaration, inElement: isElement) != nil || property.value.isNull && !declaration.isNullable { return nil }
+                guard case .structured(let inner) = declaration.kind else { return property }
+                let value = Self.mapped(property.value) { writable($0, declaredAs: inner, inElement: isElement || $1) }
+                return DynamicEntity.Property(property.name, value)
+            })
+    }
+
+    /// Returns control information if it names a type; version 2 has more beside it.
+    private static func type(_ control: DynamicEntity.Property) -> DynamicEntity.Property? {
+        guard ItemControl.typeNames.contains(control.name) else { return nil }
+        guard case .object(let object) = control.value else { return control }
+        return object["type"].map { DynamicEntity.Property(control.name, .object(["type": $0])) }
+    }
+
+    /// Returns a value with other objects: it is one, or has them as elements.
+    ///
+    /// - Parameter change: returns another object; its second argument says whether the object is an element.
+    private static func mapped<Failure: Error>(
+        _ value: ODataValue, _ change: (DynamicEntity, Bool) throws(Failure) -> DynamicEntity
+    ) throws(Failure) -> ODataValue {
+        switch value {
+        case .object(let object):
+            // Version 2 sends a link in place of a relation, and an envelope around a collection.
+            if PayloadDecoder.deferredLink(object) != nil { return value }
+            guard case .array(let elements)? = object["results"] else { return .object(try change(object, false)) }
+            var envelope = object
+            envelope["results"] = try mapped(.array(elements), change)
+            return .object(envelope)
+        case .array(let elements):
+            var list = elements.list
+            for index in list.indices {
+                guard case .object(let element) = list[index] else { continue }
+                list[index] = .object(try change(element, true))
+            }
+            return .array(list)
+        default: return value
+        }
+    }
+
+    // MARK: Changes
+
+    /// Returns properties that are about to be sent, without what the caller didn't change and no client can set: where a value is sent as
+    /// a whole, such as a collection, it has members that were only read.
+    ///
+    /// - Parameters:
+    ///   - object: the object that names the type of the properties.
+    ///   - originals: the objects that were read at the place of the properties.
+    func settable(
+        _ properties: DynamicEntity, typedBy object: DynamicEntity, declaredAs type: String, from originals: [DynamicEntity],
+        inElement isElement: Bool = false
+    ) throws(ODataWriteError) -> DynamicEntity {
+        guard let table = ItemCheck(schema).table(of: object, declaredAs: type) else { return properties }
+        var result = properties
         for property in properties.properties {
             guard let declaration = table.properties[property.name] else { continue }
-            if let reason = declaration.refusal(in: writing) { throw .notSettable(property.name, reason: reason) }
-            if property.value.isNull, !declaration.isNullable { throw .notSettable(property.name, reason: "it can't be null") }
-            guard case .structured(let inner) = declaration.kind else { continue }
-            switch property.value {
-            case .object(let value): try check(value, typedBy: value, declaredAs: inner)
-            case .array(let elements):
-                for case .object(let value) in elements.list { try check(value, typedBy: value, declaredAs: inner) }
-            default: continue
+            let before = originals.compactMap { $0[property.name] }
+            let isNull = property.value.isNull && !declaration.isNullable
+            let refusal = refusal(of: declaration, inElement: isElement) ?? (isNull ? "it can't be null" : nil)
+            if let refusal {
+                guard before.contains(where: { $0.isSame(as: property.value) }) else { throw .notSettable(property.name, reason: refusal) }
+                // A value that can be set only once is no change, and would be lost if it weren't sent.
+                if declaration.isOfService || isNull { result[property.name] = nil }
+                continue
             }
+            guard case .structured(let inner) = declaration.kind else { continue }
+            let objects = before.flatMap(Self.objects)
+            result[property.name] = try Self.mapped(property.value) { (value, isElementOfValue) throws(ODataWriteError) in
+                try settable(value, typedBy: value, declaredAs: inner, from: objects, inElement: isElement || isElementOfValue)
+            }
+        }
+        return result
+    }
+
+    /// The objects that a value is or has as elements.
+    private static func objects(_ value: ODataValue) -> [DynamicEntity] {
+        switch value {
+        case .object(let object): object["results"].map(objects) ?? [object]
+        case .array(let elements): elements.list.compactMap(\.object)
+        default: []
         }
     }
 }
@@ -112,7 +201,7 @@ extension ODataClient {
     /// Returns the payload of an item that is created in a collection of another type, with the name of its type.
     func checked(_ payload: DynamicEntity, of entity: any Encodable, in writing: ItemWriting?, declared: Any.Type) throws -> DynamicEntity {
         guard let item = entity as? any WritableItem else { return payload }
-        if let writing, checksItems { try item.check(payload, in: writing) }
+        let payload = if let writing, checksItems { try item.settable(payload, from: nil, in: writing) } else { payload }
         let name = type(of: item).modelName
         guard let declared = declared as? any WritableItem.Type, declared.modelName != name, !name.isEmpty,
             ItemControl.typeName(of: payload) == nil

@@ -21,7 +21,8 @@ import WebServiceClient
 /// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base, or `derived` for
 /// a type of which only the base is known. Its members follow, each indented by a blank: a property with its type, `[…]` for collections,
 /// `[…?]` if elements may be null, `!` if the value can't be null, `>` before the target of a navigation property, and the words `key`,
-/// `computed`, `immutable`, `notcreatable` and `readonly`; an enumeration's member with its number. Blanks in names are percent-encoded.
+/// `computed`, `immutable`, `notcreatable` and `readonly`; an enumeration's member with its number. Blanks, `!`, `?`, `[`, `]`, `>` and
+/// `:` in names are percent-encoded.
 ///
 /// One text costs the compiler a small part of what a literal of all types costs. It is indexed when it is first used, and a type's
 /// properties are read when a value of the type is first decoded. Lines of another form are ignored.
@@ -53,7 +54,7 @@ public final class ItemSchema: Sendable {
             let head = line()
             let start = at
             while at < text.endIndex, text.utf8[at] == UInt8(ascii: " ") { _ = line() }
-            let words = head.split(separator: " ")
+            let words = Self.words(of: head)
             guard words.count > 1 else { continue }
             var row = Row(kind: words[0])
             if words.count > 3, words[2] == ":" {
@@ -66,6 +67,16 @@ public final class ItemSchema: Sendable {
         }
         self.rows = rows
         self.bases = bases
+    }
+
+    /// Splits a line at its blanks, by bytes: a name may begin with a mark that combines with the blank before it.
+    fileprivate static func words(of line: Substring) -> [Substring] {
+        line.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
+    }
+
+    /// Splits a text into its lines, by bytes.
+    fileprivate static func lines(of text: Substring) -> [Substring] {
+        text.utf8.split(separator: UInt8(ascii: "\n")).map { Substring($0) }
     }
 
     /// Returns a name without percent-encoding.
@@ -130,7 +141,7 @@ final class ItemTable: Sendable {
         self.hasDerivedTypes = hasDerivedTypes
         var properties: [String: ItemProperty] = [:]
         var key: [String] = []
-        for line in rows.lazy.flatMap({ $0.split(separator: "\n") }) {
+        for line in rows.lazy.flatMap(ItemSchema.lines) {
             guard let (name, property) = ItemProperty.read(line, in: schema) else { continue }
             properties[name] = property
             if property.access.contains(.key), !key.contains(name) { key.append(name) }
@@ -213,17 +224,20 @@ struct ItemProperty: Sendable {
 
     /// Reads a line such as ` manager > microsoft.graph.directoryObject`; returns `nil` for lines of another form.
     fileprivate static func read(_ line: Substring, in schema: ItemSchema) -> (String, ItemProperty)? {
-        var words = line.split(separator: " ")[...]
+        var words = ItemSchema.words(of: line)[...]
         guard words.count > 1, let name = words.popFirst() else { return nil }
         let isRelation = words.first == ">"
         if isRelation { words = words.dropFirst() }
         guard var type = words.popFirst() else { return nil }
-        let isNullable = !type.hasSuffix("!")
-        if !isNullable { type = type.dropLast() }
-        let isCollection = type.hasPrefix("[") && type.hasSuffix("]")
-        if isCollection { type = type.dropFirst().dropLast() }
-        let hasNullElements = isCollection && type.hasSuffix("?")
-        if hasNullElements { type = type.dropLast() }
+        func takeLast(_ character: Unicode.Scalar) -> Bool {
+            guard type.utf8.last == UInt8(ascii: character) else { return false }
+            type = Substring(type.utf8.dropLast())
+            return true
+        }
+        let isNullable = !takeLast("!")
+        let isCollection = type.utf8.first == UInt8(ascii: "[") && takeLast("]")
+        if isCollection { type = Substring(type.utf8.dropFirst()) }
+        let hasNullElements = isCollection && takeLast("?")
         var property = ItemProperty(kind: ItemKind(ItemSchema.decoded(type), in: schema))
         property.isCollection = isCollection
         property.hasNullElements = hasNullElements
@@ -241,8 +255,8 @@ final class ItemMembers: Sendable {
     private let names: [Int64: String]
 
     fileprivate init(_ lines: Substring) {
-        list = lines.split(separator: "\n").compactMap { line in
-            let words = line.split(separator: " ")
+        list = ItemSchema.lines(of: lines).compactMap { line in
+            let words = ItemSchema.words(of: line)
             return words.first.map { (ItemSchema.decoded($0), words.count > 1 ? Int64(words[1]) : nil) }
         }
         var numbers: [String: Int64] = [:]

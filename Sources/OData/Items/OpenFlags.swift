@@ -54,43 +54,83 @@ public struct OpenFlags<Tag: OpenMemberTag>: OptionSet, Sendable, Hashable {
     }
 }
 
-// Unlike those of `OptionSet`, these keep the names that the model doesn't have.
+// The standard library's versions of these know only the bits: each is declared here, so that none loses or ignores a name that the model
+// doesn't have.
 extension OpenFlags {
     /// Creates a value without flags.
     public init() { self.init(rawValue: 0) }
 
-    /// Adds the flags of another value.
-    public mutating func formUnion(_ other: OpenFlags) {
-        self = OpenFlags(rawValue: rawValue | other.rawValue, unknownNames: unknownNames + other.unknownNames)
+    /// A Boolean value that indicates whether no flag is set.
+    public var isEmpty: Bool { rawValue == 0 && unknownNames.isEmpty }
+
+    /// Returns whether two values have the same bits and the same unknown names.
+    public static func == (left: OpenFlags, right: OpenFlags) -> Bool {
+        left.rawValue == right.rawValue && left.unknownNames == right.unknownNames
     }
 
-    /// Keeps the flags that another value has too.
-    public mutating func formIntersection(_ other: OpenFlags) {
-        self = OpenFlags(rawValue: rawValue & other.rawValue, unknownNames: unknownNames.filter { other.unknownNames.contains($0) })
+    /// Hashes the bits and the unknown names.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(rawValue)
+        hasher.combine(unknownNames)
     }
 
-    /// Keeps the flags that exactly one of the values has.
-    public mutating func formSymmetricDifference(_ other: OpenFlags) {
-        let names = Set(unknownNames).symmetricDifference(other.unknownNames)
-        self = OpenFlags(rawValue: rawValue ^ other.rawValue, unknownNames: names)
+    // MARK: Combining
+
+    /// Returns the flags that at least one of two values has.
+    public func union(_ other: OpenFlags) -> OpenFlags {
+        OpenFlags(rawValue: rawValue | other.rawValue, unknownNames: unknownNames + other.unknownNames)
     }
 
-    /// Removes the flags of another value.
-    public mutating func subtract(_ other: OpenFlags) {
-        self = subtracting(other)
+    /// Returns the flags that both values have.
+    public func intersection(_ other: OpenFlags) -> OpenFlags {
+        OpenFlags(rawValue: rawValue & other.rawValue, unknownNames: Set(unknownNames).intersection(other.unknownNames))
+    }
+
+    /// Returns the flags that exactly one of two values has.
+    public func symmetricDifference(_ other: OpenFlags) -> OpenFlags {
+        OpenFlags(rawValue: rawValue ^ other.rawValue, unknownNames: Set(unknownNames).symmetricDifference(other.unknownNames))
     }
 
     /// Returns the flags without those of another value.
     public func subtracting(_ other: OpenFlags) -> OpenFlags {
-        OpenFlags(rawValue: rawValue & ~other.rawValue, unknownNames: unknownNames.filter { !other.unknownNames.contains($0) })
+        OpenFlags(rawValue: rawValue & ~other.rawValue, unknownNames: Set(unknownNames).subtracting(other.unknownNames))
     }
+
+    /// Adds the flags of another value.
+    public mutating func formUnion(_ other: OpenFlags) { self = union(other) }
+
+    /// Keeps the flags that another value has too.
+    public mutating func formIntersection(_ other: OpenFlags) { self = intersection(other) }
+
+    /// Keeps the flags that exactly one of the values has.
+    public mutating func formSymmetricDifference(_ other: OpenFlags) { self = symmetricDifference(other) }
+
+    /// Removes the flags of another value.
+    public mutating func subtract(_ other: OpenFlags) { self = subtracting(other) }
+
+    // MARK: Comparing
+
+    /// Returns whether all flags of another value are set.
+    public func contains(_ flags: OpenFlags) -> Bool { flags.isSubset(of: self) }
 
     /// Returns whether another value has all flags of this one.
-    public func isSubset(of other: OpenFlags) -> Bool {
-        rawValue & ~other.rawValue == 0 && unknownNames.allSatisfy { other.unknownNames.contains($0) }
-    }
+    public func isSubset(of other: OpenFlags) -> Bool { subtracting(other).isEmpty }
 
-    /// Adds a flag; returns whether it was missing.
+    /// Returns whether this value has all flags of another one.
+    public func isSuperset(of other: OpenFlags) -> Bool { other.isSubset(of: self) }
+
+    /// Returns whether another value has all flags of this one, and others.
+    public func isStrictSubset(of other: OpenFlags) -> Bool { isSubset(of: other) && self != other }
+
+    /// Returns whether this value has all flags of another one, and others.
+    public func isStrictSuperset(of other: OpenFlags) -> Bool { other.isStrictSubset(of: self) }
+
+    /// Returns whether two values have no flag in common.
+    public func isDisjoint(with other: OpenFlags) -> Bool { intersection(other).isEmpty }
+
+    // MARK: Changing flags
+
+    /// Adds flags; returns whether one of them was missing.
     @discardableResult
     public mutating func insert(_ flags: OpenFlags) -> (inserted: Bool, memberAfterInsert: OpenFlags) {
         if flags.isSubset(of: self) { return (false, intersection(flags)) }
@@ -98,16 +138,21 @@ extension OpenFlags {
         return (true, flags)
     }
 
-    /// Removes a flag; returns what was removed.
+    /// Removes flags; returns those that were set, or `nil` if none was.
     @discardableResult
     public mutating func remove(_ flags: OpenFlags) -> OpenFlags? {
         let removed = intersection(flags)
-        self = subtracting(flags)
+        subtract(flags)
         return removed.isEmpty ? nil : removed
     }
 
-    /// A Boolean value that indicates whether no flag is set.
-    public var isEmpty: Bool { rawValue == 0 && unknownNames.isEmpty }
+    /// Adds flags; returns those that were set before, or `nil` if none was.
+    @discardableResult
+    public mutating func update(with flags: OpenFlags) -> OpenFlags? {
+        let present = intersection(flags)
+        formUnion(flags)
+        return present.isEmpty ? nil : present
+    }
 }
 
 extension OpenFlags: CustomStringConvertible {

@@ -71,8 +71,10 @@ struct SchemaPrinter {
         for scalar in name.unicodeScalars {
             let isPlain =
                 scalar.isASCII
-                ? scalar.value > 0x20 && scalar.value < 0x7F && !"%\"\\[]!?".unicodeScalars.contains(scalar)
+                ? scalar.value > 0x20 && scalar.value < 0x7F && !"%\"\\[]!?>:".unicodeScalars.contains(scalar)
+                // A mark would combine with the blank before the name.
                 : !SwiftNames.isInvisible(scalar) && !scalar.properties.isWhitespace
+                    && !(result.isEmpty && scalar.properties.isGraphemeExtend)
             if isPlain {
                 result.append(scalar)
             } else {

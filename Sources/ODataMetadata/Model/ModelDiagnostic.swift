@@ -70,7 +70,7 @@ public struct ModelDiagnostic: Sendable, Hashable {
     public let line: Int
     /// The column, from 1; 0 if it isn't known.
     public let column: Int
-    /// The path of the element in the model: `Sales.Order/Items`.
+    /// The path of the element in the model: `Sales.Order/Items`. Very long names in it are cut.
     public let path: String
 
     /// Creates a diagnostic.

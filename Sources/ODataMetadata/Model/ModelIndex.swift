@@ -12,26 +12,15 @@ final class ModelIndex: Sendable {
         case operationImport(Int)
     }
 
-    struct MemberKey: Hashable, Sendable {
-        let type: Int
-        let name: String
-    }
-
-    enum MemberSlot: Sendable {
-        case property(Int)
-        case navigation(Int)
-    }
-
     /// Namespaces by alias, as declared by the document itself.
     let namespaces: [String: String]
+    /// The positions of the schemas in `schemas` and `includedSchemas`, one after the other.
+    let schemas: [String: Int]
     let structuredTypes: [ServiceModel.StructuredType]
-    /// The index of each structured type's base type, or -1. There are no cycles.
-    let bases: [Int]
-    let derived: [Int: [Int]]
+    let tree: TypeTree
     let enumTypes: [ServiceModel.EnumType]
     let typeDefinitions: [ServiceModel.TypeDefinition]
     let types: [String: TypeSlot]
-    let members: [MemberKey: MemberSlot]
     let terms: [String: ServiceModel.Term]
     let operations: [ServiceModel.Operation]
     let operationsByName: [String: [Int]]
@@ -50,6 +39,7 @@ final class ModelIndex: Sendable {
     ) {
         let all = schemas + includedSchemas
         namespaces = Self.namespaces(schemas: schemas, references: references)
+        self.schemas = Dictionary(all.enumerated().map { ($1.namespace, $0) }) { first, _ in first }
         let structuredTypes = all.flatMap { $0.entityTypes + $0.complexTypes }
         let enumTypes = all.flatMap(\.enumTypes)
         let typeDefinitions = all.flatMap(\.typeDefinitions)
@@ -65,11 +55,7 @@ final class ModelIndex: Sendable {
         for (index, type) in typeDefinitions.enumerated() where types[type.qualifiedName] == nil {
             types[type.qualifiedName] = .definition(index)
         }
-        bases = Self.bases(of: structuredTypes, in: types)
-        var derived: [Int: [Int]] = [:]
-        for (index, base) in bases.enumerated() where base >= 0 { derived[base, default: []].append(index) }
-        members = Self.members(of: structuredTypes)
-        self.derived = derived
+        tree = TypeTree(structuredTypes) { if case .structured(let index)? = types[$0] { index } else { nil } }
         self.structuredTypes = structuredTypes
         self.enumTypes = enumTypes
         self.typeDefinitions = typeDefinitions
@@ -122,43 +108,6 @@ final class ModelIndex: Sendable {
         return result
     }
 
-    private static func bases(of structuredTypes: [ServiceModel.StructuredType], in types: [String: TypeSlot]) -> [Int] {
-        var bases = structuredTypes.map { type -> Int in
-            guard let name = type.baseType, case .structured(let index)? = types[name] else { return -1 }
-            return structuredTypes[index].kind == type.kind ? index : -1
-        }
-        // Each type is visited once: a type that an earlier walk has seen leads to no cycle any more.
-        var walks = Array(repeating: 0, count: bases.count)
-        for start in bases.indices {
-            var current = start
-            while walks[current] == 0 {
-                walks[current] = start + 1
-                let next = bases[current]
-                guard next >= 0 else { break }
-                if walks[next] == start + 1 {
-                    bases[current] = -1
-                    break
-                }
-                current = next
-            }
-        }
-        return bases
-    }
-
-    private static func members(of structuredTypes: [ServiceModel.StructuredType]) -> [MemberKey: MemberSlot] {
-        var members: [MemberKey: MemberSlot] = [:]
-        members.reserveCapacity(structuredTypes.reduce(0) { $0 + $1.properties.count + $1.navigationProperties.count })
-        for (type, structured) in structuredTypes.enumerated() {
-            for (index, property) in structured.navigationProperties.enumerated().reversed() {
-                members[MemberKey(type: type, name: property.name)] = .navigation(index)
-            }
-            for (index, property) in structured.properties.enumerated().reversed() {
-                members[MemberKey(type: type, name: property.name)] = .property(index)
-            }
-        }
-        return members
-    }
-
     /// The container and those that it extends, the nearest first.
     private static func chain(
         from name: String?, in containers: [String: ServiceModel.EntityContainer]
@@ -176,16 +125,5 @@ final class ModelIndex: Sendable {
     /// The index of a structured type, or `nil`.
     func structuredIndex(_ name: String) -> Int? {
         if case .structured(let index)? = types[name] { index } else { nil }
-    }
-
-    /// The type and its base types, itself first.
-    func ancestry(of index: Int) -> [Int] {
-        var result: [Int] = []
-        var current = index
-        while current >= 0 {
-            result.append(current)
-            current = bases[current]
-        }
-        return result
     }
 }

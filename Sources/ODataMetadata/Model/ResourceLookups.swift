@@ -46,6 +46,11 @@ extension ServiceModel {
         (index.operationsByName[name] ?? index.operationsByName[qualifiedName(name)] ?? []).map { index.operations[$0] }
     }
 
+    /// Whether there is an action or a function with a qualified name.
+    func hasOperation(_ name: String) -> Bool {
+        index.operationsByName[name] != nil || index.operationsByName[qualifiedName(name)] != nil
+    }
+
     /// Returns the operations that are bound to a type, or to its base types, those of the type itself first.
     ///
     /// - Parameters:
@@ -69,13 +74,12 @@ extension ServiceModel {
     public func operation(_ name: String, boundTo binding: TypeReference? = nil, parameters: Set<String> = []) -> Operation? {
         let overloads = operations(name).filter { $0.isBound == (binding != nil) }
         guard let binding else { return overloads.first { takes($0, parameters) } }
-        for type in bindingNames(of: qualifiedName(binding.name)) {
-            let found = overloads.first {
-                $0.bindingType?.name == type && $0.bindingType?.isCollection == binding.isCollection && takes($0, parameters)
-            }
-            if let found { return found }
+        let byType = Dictionary(grouping: overloads.filter { $0.bindingType?.isCollection == binding.isCollection }) {
+            $0.bindingType?.name ?? ""
         }
-        return nil
+        return bindingNames(of: qualifiedName(binding.name)).lazy.compactMap { type in
+            byType[type]?.first { takes($0, parameters) }
+        }.first
     }
 
     private func takes(_ operation: Operation, _ names: Set<String>) -> Bool {
@@ -88,7 +92,7 @@ extension ServiceModel {
     /// The names of a type, its base types, and the abstract types of all entities or complex values.
     private func bindingNames(of type: String) -> [String] {
         guard let position = index.structuredIndex(type) else { return [type] }
-        return index.ancestry(of: position).map { index.structuredTypes[$0].qualifiedName }
+        return index.tree.ancestry(of: position).map { index.structuredTypes[$0].qualifiedName }
             + [index.structuredTypes[position].kind == .entity ? "Edm.EntityType" : "Edm.ComplexType"]
     }
 

@@ -61,23 +61,40 @@ extension ServiceModel {
 
     /// Returns the schema of a namespace or alias, also an included one, or `nil`.
     public func schema(_ name: String) -> Schema? {
-        let namespace = index.namespaces[name] ?? name
-        return schemas.first { $0.namespace == namespace } ?? includedSchemas.first { $0.namespace == namespace }
+        guard let position = index.schemas[index.namespaces[name] ?? name] else { return nil }
+        return position < schemas.count ? schemas[position] : includedSchemas[position - schemas.count]
     }
 
     /// Returns the base types of a type, the nearest first. A chain that leads back to a type ends before it.
     public func baseTypes(of type: StructuredType) -> [StructuredType] {
         guard let position = index.structuredIndex(type.qualifiedName) else { return [] }
-        return index.ancestry(of: position).dropFirst().map { index.structuredTypes[$0] }
+        return index.tree.ancestry(of: position).dropFirst().map { index.structuredTypes[$0] }
+    }
+
+    /// Returns the nearest base type of a type, or `nil`. Unlike ``baseTypes(of:)``, it doesn't walk up the whole chain.
+    package func nearestBase(of type: StructuredType) -> StructuredType? {
+        base(of: type).map { index.structuredTypes[$0] }
+    }
+
+    /// Returns the outermost base type of a type; the type itself if it has none.
+    func rootType(of type: StructuredType) -> StructuredType {
+        base(of: type).map { index.structuredTypes[index.tree.state(of: $0).root] } ?? type
+    }
+
+    /// The index of the nearest base type.
+    private func base(of type: StructuredType) -> Int? {
+        guard let position = index.structuredIndex(type.qualifiedName) else { return nil }
+        let base = index.tree.bases[position]
+        return base >= 0 ? base : nil
     }
 
     /// Returns the types that are derived from a type, directly or not; those of a level before those of the next.
     public func derivedTypes(of name: String) -> [StructuredType] {
         guard let position = index.structuredIndex(qualifiedName(name)) else { return [] }
-        var found = index.derived[position] ?? []
+        var found = index.tree.derived[position] ?? []
         var next = 0
         while next < found.count {
-            found += index.derived[found[next]] ?? []
+            found += index.tree.derived[found[next]] ?? []
             next += 1
         }
         return found.map { index.structuredTypes[$0] }
@@ -88,17 +105,17 @@ extension ServiceModel {
         let (name, base) = (qualifiedName(name), qualifiedName(base))
         if name == base { return true }
         guard let position = index.structuredIndex(name), let ancestor = index.structuredIndex(base) else { return false }
-        return index.ancestry(of: position).contains(ancestor)
+        return index.tree.isType(position, derivedFrom: ancestor)
     }
 
     /// Returns whether instances of a type can have properties that it doesn't declare: it or one of its base types is open.
     public func isOpen(_ type: StructuredType) -> Bool {
-        type.isOpen || baseTypes(of: type).contains(where: \.isOpen)
+        type.isOpen || base(of: type).map { index.tree.state(of: $0).isOpen } ?? false
     }
 
     /// Returns whether instances of a type are media entities: it or one of its base types says so.
     public func hasStream(_ type: StructuredType) -> Bool {
-        type.hasStream || baseTypes(of: type).contains(where: \.hasStream)
+        type.hasStream || base(of: type).map { index.tree.state(of: $0).hasStream } ?? false
     }
 
     /// Returns the properties of a type, those of its base types first. A name that a derived type declares again occurs once.
@@ -131,27 +148,26 @@ extension ServiceModel {
 
     /// Returns a property of a type, also of its base types, or `nil`.
     public func property(_ name: String, of type: String) -> Property? {
-        guard case (let owner, .property(let position))? = member(name, of: type) else { return nil }
-        return index.structuredTypes[owner].properties[position]
+        guard let slot = member(name, of: type), !slot.isNavigation else { return nil }
+        return index.structuredTypes[slot.type].properties[slot.position]
     }
 
     /// Returns a navigation property of a type, also of its base types, or `nil`.
     public func navigationProperty(_ name: String, of type: String) -> NavigationProperty? {
-        guard case (let owner, .navigation(let position))? = member(name, of: type) else { return nil }
-        return index.structuredTypes[owner].navigationProperties[position]
+        guard let slot = member(name, of: type), slot.isNavigation else { return nil }
+        return index.structuredTypes[slot.type].navigationProperties[slot.position]
     }
 
-    private func member(_ name: String, of type: String) -> (Int, ModelIndex.MemberSlot)? {
+    private func member(_ name: String, of type: String) -> TypeTree.Slot? {
         guard let position = index.structuredIndex(type) ?? index.structuredIndex(qualifiedName(type)) else { return nil }
-        for owner in index.ancestry(of: position) {
-            if let slot = index.members[ModelIndex.MemberKey(type: owner, name: name)] { return (owner, slot) }
-        }
-        return nil
+        return index.tree.member(name, of: position)
     }
 
     /// Returns the key of an entity type: its own or that of its nearest base type with one; empty if there is none.
     public func key(of type: StructuredType) -> [KeyReference] {
-        type.key.isEmpty ? baseTypes(of: type).first { !$0.key.isEmpty }?.key ?? [] : type.key
+        if !type.key.isEmpty { return type.key }
+        guard let base = base(of: type), let owner = index.tree.state(of: base).keyOwner else { return [] }
+        return index.structuredTypes[owner].key
     }
 
     private static let alternateKeyTerms: Set = [

@@ -40,7 +40,7 @@ extension Associations {
 
     private func resolve(_ relation: inout ServiceModel.NavigationProperty, _ relations: [Key: Relation], state: ReadingState) {
         guard relation.targetType == "Edm.Untyped", let key = key(of: relation, state: state) else { return }
-        guard let association = all[key.association], let end = association.ends.first(where: { $0.role == key.to }) else {
+        guard let association = all[key.association], let end = association.ends[key.to] else {
             let isThere = all[key.association] != nil
             state.tell(
                 .unknownAssociation,
@@ -58,7 +58,7 @@ extension Associations {
         default:
             state.invalid("Multiplicity", end.multiplicity, assuming: "it is 0..1", at: association.place)
         }
-        relation.onDelete = association.ends.first { $0.role == key.from }?.onDelete
+        relation.onDelete = association.ends[key.from]?.onDelete
         relation.partner = relations[Key(association: key.association, from: key.to, to: key.from)]?.name
         if let constraint = association.constraint, constraint.dependentRole == key.from, constraint.principalRole == key.to {
             if constraint.principal.count != constraint.dependent.count {
@@ -75,21 +75,19 @@ extension Associations {
     /// Binds the navigation properties of both directions of each association set.
     private func bind(in schemas: inout [ServiceModel.Schema], _ relations: [Key: Relation], state: ReadingState) {
         var places: [String: (schema: Int, container: Int, sets: [String: Int])] = [:]
-        var bases: [String: String] = [:]
+        let types = schemas.flatMap(\.entityTypes)
+        let indices = Dictionary(types.enumerated().map { ($1.qualifiedName, $0) }) { first, _ in first }
+        let tree = TypeTree(types) { indices[$0] }
         for (schema, value) in schemas.enumerated() {
-            for type in value.entityTypes { bases[type.qualifiedName] = type.baseType }
             for (index, container) in value.containers.enumerated() {
                 let sets = Dictionary(container.entitySets.enumerated().map { ($1.name, $0) }) { first, _ in first }
                 places[container.qualifiedName] = (schema, index, sets)
             }
         }
         func isType(_ type: String, _ ancestor: String) -> Bool {
-            var current: String? = type
-            while let name = current {
-                if name == ancestor { return true }
-                current = bases[name]
-            }
-            return false
+            if type == ancestor { return true }
+            guard let type = indices[type], let ancestor = indices[ancestor] else { return false }
+            return tree.isType(type, derivedFrom: ancestor)
         }
         for set in sets {
             guard let place = places[set.container], set.ends.count == 2 else {

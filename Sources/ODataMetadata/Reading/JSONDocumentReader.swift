@@ -23,6 +23,7 @@ enum JSONDocumentReader {
         state.version = document.version
         let references = object.take("$Reference")
         let schemas = object.takeNamed().filter { member in
+            guard state.isShort(member.name, at: member.place, assuming: "the schema is ignored") else { return false }
             if member.value.object != nil { return true }
             state.tell(
                 .unknownElement, "'\(member.name.prefix(100))' isn't the object of a schema", assuming: "it is ignored", at: member.place)

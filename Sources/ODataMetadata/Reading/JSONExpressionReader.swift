@@ -30,7 +30,10 @@ struct JSONExpressionReader {
         }
         // As deep as a name has `@`, which the names of real documents rarely have twice.
         if level < 50 {
-            for (owner, chains) in nested { result[owner].annotations = annotations(chains, level: level + 1, at: place) }
+            for owner in result.indices {
+                guard let chains = nested[owner] else { continue }
+                result[owner].annotations = annotations(chains, level: level + 1, at: place)
+            }
         }
         return state.unique(result)
     }
@@ -70,7 +73,7 @@ struct JSONExpressionReader {
 
     /// Reads an expression that an object with a `$` member stands for, or returns `nil` for a record.
     private func dynamic(_ object: JSONObject) -> ServiceModel.Expression? {
-        guard object.members.contains(where: { $0.name.hasPrefix("$") }) else { return nil }
+        guard object.hasControls else { return nil }
         if let path = object.string("$Path", state) { return .path(state.path(path)) }
         if object.take("$Null") != nil { return .null }
         for op in ServiceModel.Expression.UnaryOperator.allCases {

@@ -1,42 +1,60 @@
 /// The members of an object of CSDL JSON; what remains in the end is unknown.
 final class JSONObject {
     let place: Place
-    private(set) var members: [JSONTree.Member]
+    /// The members in the order of the document; `nil` for those that were taken.
+    private var slots: [JSONTree.Member?]
+    /// The positions of annotations by the name of the member that they belong to, which is empty for those of the object. Objects have as
+    /// many annotations as members, so that these aren't searched for each of them.
+    private var annotations: [String: [Int]] = [:]
 
     /// Creates the members of an object; of two with the same name, the first counts, which is told.
     init(_ members: [JSONTree.Member], at place: Place, state: ReadingState) {
         self.place = place
         var seen: Set<String> = []
-        self.members = members.filter { member in
+        slots = members.filter { member in
             if seen.insert(member.name).inserted { return true }
             state.tell(
                 .duplicate, "there are two members '\(member.name)'", assuming: "the first counts", at: member.place)
             return false
         }
+        for (position, member) in slots.enumerated() {
+            guard let name = member?.name, let mark = name.utf8.firstIndex(of: UInt8(ascii: "@")) else { continue }
+            annotations[String(name[..<mark]), default: []].append(position)
+        }
     }
+
+    /// The members that nobody has taken.
+    var members: [JSONTree.Member] { slots.compactMap { $0 } }
+
+    /// Whether one of the members is a control member.
+    var hasControls: Bool { slots.contains { $0?.name.utf8.first == UInt8(ascii: "$") } }
 
     /// Removes a member and returns its value.
     func take(_ name: String) -> JSONTree? {
-        guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
-        return members.remove(at: index).value
+        guard let index = slots.firstIndex(where: { $0?.name == name }) else { return nil }
+        defer { slots[index] = nil }
+        return slots[index]?.value
     }
 
-    func value(_ name: String) -> JSONTree? { members.first { $0.name == name }?.value }
+    func value(_ name: String) -> JSONTree? { slots.first { $0?.name == name }??.value }
 
     /// Removes the members that stand for annotations of the object itself, or of one of its members, and returns them.
     func takeAnnotations(of name: String = "") -> [JSONTree.Member] {
-        let prefix = name + "@"
-        guard members.contains(where: { $0.name.hasPrefix(prefix) }) else { return [] }
-        let found = members.filter { $0.name.hasPrefix(prefix) }
-        members.removeAll { $0.name.hasPrefix(prefix) }
-        return found
+        (annotations.removeValue(forKey: name) ?? []).compactMap { position in
+            defer { slots[position] = nil }
+            return slots[position]
+        }
     }
 
     /// Removes the members that are named by the model: neither control members nor annotations.
     func takeNamed() -> [JSONTree.Member] {
-        let found = members.filter { !$0.name.hasPrefix("$") && !$0.name.utf8.contains(UInt8(ascii: "@")) }
-        members.removeAll { !$0.name.hasPrefix("$") && !$0.name.utf8.contains(UInt8(ascii: "@")) }
-        return found
+        slots.indices.compactMap { position in
+            guard let name = slots[position]?.name.utf8, name.first != UInt8(ascii: "$"), !name.contains(UInt8(ascii: "@")) else {
+                return nil
+            }
+            defer { slots[position] = nil }
+            return slots[position]
+        }
     }
 }
 

@@ -45,6 +45,7 @@ struct JSONSchemaReader {
                 missing("$Namespace", at: tree.place, assuming: "the inclusion is ignored")
                 return nil
             }
+            guard state.isShort(namespace, at: tree.place, assuming: "the inclusion is ignored") else { return nil }
             let alias = object.string("$Alias", state)
             if let alias { state.declare(alias: alias, of: namespace, at: tree.place) }
             return (ServiceModel.Include(namespace: namespace, alias: alias), object)
@@ -66,7 +67,7 @@ struct JSONSchemaReader {
                 _ = annotated.rest(state)
             }
         }
-        for child in object.takeNamed() {
+        for child in named(object) {
             state.within(ServiceModel.qualified(child.name, in: namespace)) { add(child, to: &schema) }
         }
         schema.annotations = expressions.annotations(in: object)
@@ -122,7 +123,7 @@ struct JSONSchemaReader {
         let hasStream = object.bool("$HasStream", state)
         var properties: [ServiceModel.Property] = []
         var relations: [ServiceModel.NavigationProperty] = []
-        for child in object.takeNamed() {
+        for child in named(object) {
             checkName(child)
             state.within(child.name) {
                 let value = self.object(child.value)
@@ -180,7 +181,7 @@ struct JSONSchemaReader {
             underlyingType: object.string("$UnderlyingType", state).map(state.name) ?? "Edm.Int32", isFlags: object.bool("$IsFlags", state))
         var members: [ServiceModel.EnumType.Member] = []
         var next: Int64 = 0
-        for child in object.takeNamed() {
+        for child in named(object) {
             checkName(child)
             var value = next
             if let text = child.value.text, let number = Int64(text) {
@@ -256,7 +257,7 @@ struct JSONSchemaReader {
         var sets: [ServiceModel.EntitySet] = []
         var singletons: [ServiceModel.Singleton] = []
         var imports: [ServiceModel.OperationImport] = []
-        for child in object.takeNamed() {
+        for child in named(object) {
             checkName(child)
             state.within(child.name) {
                 let value = self.object(child.value)
@@ -329,6 +330,11 @@ struct JSONSchemaReader {
 
     private func missing(_ member: String, at place: Place, assuming assumption: String) {
         state.tell(.missing, "the object has no \(member)", assuming: assumption, at: place)
+    }
+
+    /// The members that the model names, without those whose names are too long.
+    private func named(_ object: JSONObject) -> [JSONTree.Member] {
+        object.takeNamed().filter { state.isShort($0.name, at: $0.place, assuming: "it is ignored") }
     }
 
     private func checkName(_ member: JSONTree.Member) {

@@ -50,7 +50,7 @@ struct ModelAssembly {
         var result: [ServiceModel.Schema] = []
         var read: [String: RawDocument] = [:]
         var found: Set<String> = Set(outcome.schemas.map(\.namespace))
-        var waiting = outcome.references[...]
+        var waiting = Self.merged(outcome.references)[...]
         // Documents may refer to each other.
         var followed: Set<ServiceModel.Reference> = []
         while let reference = waiting.popFirst() {
@@ -71,10 +71,12 @@ struct ModelAssembly {
                 }
                 waiting.append(contentsOf: read[reference.uri]?.references ?? [])
             }
+            let includes = Set(reference.includes.map(\.namespace))
+            let rules = InclusionRules(reference.includedAnnotations)
             for schema in read[reference.uri]?.schemas ?? [] {
-                if reference.includes.contains(where: { $0.namespace == schema.namespace }) {
+                if includes.contains(schema.namespace) {
                     if found.insert(schema.namespace).inserted { result.append(schema) }
-                } else if let part = schema.annotations(includedBy: reference.includedAnnotations) {
+                } else if let part = schema.annotations(includedBy: rules) {
                     result.append(part)
                 }
             }
@@ -93,7 +95,7 @@ struct ModelAssembly {
         types.repairRelations(&outcome.schemas)
         // The paths are followed in a model whose types are right.
         let draft = makeModel(including: included)
-        let paths = PathRepair(state: state, model: draft, externalNamespaces: types.externalNamespaces)
+        let paths = PathRepair(state: state, paths: ModelPaths(model: draft, externalNamespaces: types.externalNamespaces))
         let model = paths.repair(&outcome.schemas) ? makeModel(including: included) : draft
         // In the order of the document; the position in the list keeps equal ones stable.
         let sorted = state.diagnostics.enumerated().sorted {
@@ -124,6 +126,9 @@ struct ModelAssembly {
                 .duplicateSchema, "there are two schemas with the namespace '\(schema.namespace)'",
                 assuming: "the second adds to the first", at: schema.place, path: schema.namespace)
             schemas[place].add(schema)
+        }
+        if schemas.count < outcome.schemas.count {
+            for index in schemas.indices { schemas[index].removeRepeatedAttributes() }
         }
         for index in schemas.indices { removeDuplicates(&schemas[index]) }
         outcome.schemas = schemas
@@ -239,7 +244,9 @@ struct ModelAssembly {
                 path: path + "/" + name(child))
             repeated.append(index)
         }
-        for index in repeated.reversed() { children.remove(at: index) }
+        if repeated.isEmpty { return }
+        let lost = Set(repeated)
+        children = children.indices.filter { !lost.contains($0) }.map { children[$0] }
     }
 
     private static func grouped<Item>(_ items: [Item], by name: (Item) -> String) -> [Item] {
@@ -273,25 +280,52 @@ extension ServiceModel.Schema {
         containers += other.containers
         targetedAnnotations += other.targetedAnnotations
         annotations += other.annotations
-        for attribute in other.extensions.attributes where extensions[attribute.name, in: attribute.namespace] == nil {
-            extensions.attributes.append(attribute)
-        }
+        extensions.attributes += other.extensions.attributes
         extensions.elements += other.extensions.elements
     }
 
+    /// Removes attributes whose name an earlier one has.
+    fileprivate mutating func removeRepeatedAttributes() {
+        var seen: Set<ServiceModel.Extensions.Attribute> = []
+        extensions.attributes.removeAll { attribute in
+            !seen.insert(.init(namespace: attribute.namespace, name: attribute.name, value: "")).inserted
+        }
+    }
+
     /// The annotations of the schema that a reference includes, as a schema of their own, or `nil` if there are none.
-    fileprivate func annotations(includedBy rules: [ServiceModel.IncludedAnnotations]) -> ServiceModel.Schema? {
+    fileprivate func annotations(includedBy rules: InclusionRules) -> ServiceModel.Schema? {
         let groups = targetedAnnotations.compactMap { group -> ServiceModel.TargetedAnnotations? in
             var group = group
-            group.annotations.removeAll { annotation in
-                !rules.contains { rule in
-                    annotation.term.hasPrefix(rule.termNamespace + ".") && (rule.qualifier == nil || rule.qualifier == annotation.qualifier)
-                        && (rule.targetNamespace.map { group.target.hasPrefix($0 + ".") } ?? true)
-                }
-            }
+            let targets = rules.targetNamespaces(of: group.target)
+            group.annotations.removeAll { !rules.include($0, at: targets) }
             return group.annotations.isEmpty ? nil : group
         }
         return groups.isEmpty ? nil : ServiceModel.Schema(namespace: namespace, targetedAnnotations: groups)
+    }
+}
+
+/// Which annotations of a referenced document a reference includes (section 4.3).
+private struct InclusionRules {
+    private let rules: Set<ServiceModel.IncludedAnnotations>
+    private let terms: NamespaceNames
+    private let targets: NamespaceNames
+
+    init(_ rules: [ServiceModel.IncludedAnnotations]) {
+        self.rules = Set(rules)
+        terms = NamespaceNames(rules.map(\.termNamespace))
+        targets = NamespaceNames(rules.compactMap(\.targetNamespace))
+    }
+
+    /// The target namespaces of rules that fit a target; `nil` is that of rules for all targets.
+    func targetNamespaces(of target: String) -> [String?] { [nil] + targets.prefixes(of: target).map { $0 } }
+
+    func include(_ annotation: ServiceModel.Annotation, at targets: [String?]) -> Bool {
+        let qualifiers = annotation.qualifier == nil ? [nil] : [nil, annotation.qualifier]
+        return terms.prefixes(of: annotation.term).contains { term in
+            qualifiers.contains { qualifier in
+                targets.contains { rules.contains(.init(termNamespace: term, qualifier: qualifier, targetNamespace: $0)) }
+            }
+        }
     }
 }
 

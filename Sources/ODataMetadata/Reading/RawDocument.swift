@@ -12,7 +12,6 @@ struct RawDocument {
 /// The associations of V2 and V3, from which navigation properties get their types, and sets their bindings.
 struct Associations {
     struct End {
-        let role: String
         let type: String
         let multiplicity: String
         let onDelete: ServiceModel.NavigationProperty.DeleteAction?
@@ -27,7 +26,8 @@ struct Associations {
 
     struct Association {
         let name: String
-        let ends: [End]
+        /// The ends by role; of two with one role, the first.
+        let ends: [String: End]
         let constraint: Constraint?
         let place: Place
     }

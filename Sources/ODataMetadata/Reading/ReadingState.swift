@@ -22,6 +22,24 @@ final class ReadingState {
 
     // MARK: Names
 
+    /// The number of bytes that a name or a namespace can have: enough for the 511 characters that CSDL allows (section 15.2). The names of
+    /// a model repeat that of their namespace, so that a model would be far larger than its document if there were no limit.
+    private static let nameLimit = 2_048
+
+    /// Whether a name or namespace has a length that is read.
+    static func canRead(_ name: String) -> Bool { name.utf8.count <= nameLimit }
+
+    /// A name or path as diagnostics show it: a long one is cut.
+    static func shown(_ name: String) -> String { canRead(name) ? name : String(name.unicodeScalars.prefix(200)) + "…" }
+
+    /// Whether a name or namespace has a length that is read; it is told if not.
+    func isShort(_ name: String, at place: Place, assuming assumption: String) -> Bool {
+        if Self.canRead(name) { return true }
+        let start = String(name.unicodeScalars.prefix(40))
+        tell(.invalidName, "the name '\(start)…' is longer than \(Self.nameLimit) bytes", assuming: assumption, at: place)
+        return false
+    }
+
     func declare(alias: String, of namespace: String, at place: Place) {
         if let other = namespaces[alias], other != namespace {
             tell(
@@ -112,9 +130,9 @@ final class ReadingState {
 
     // MARK: Diagnostics
 
-    /// Runs a step within an element of the model, whose path diagnostics then show.
+    /// Runs a step within an element of the model, whose path diagnostics then show. They repeat it, so that long names are cut.
     func within<Result>(_ name: String, _ step: () -> Result) -> Result {
-        path.append(name)
+        path.append(Self.shown(name))
         defer { path.removeLast() }
         return step()
     }

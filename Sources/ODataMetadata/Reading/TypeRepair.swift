@@ -20,14 +20,14 @@ struct TypeRepair {
     private var kinds: [String: Kind] = [:]
     private let namespaces: Set<String>
     /// Namespaces that the document includes, but whose schemas weren't given: their types are right as far as one knows.
-    let externalNamespaces: Set<String>
+    let externalNamespaces: NamespaceNames
 
     init(
         state: ReadingState, schemas: [ServiceModel.Schema], included: [ServiceModel.Schema], references: [ServiceModel.Reference]
     ) {
         self.state = state
         namespaces = Set(schemas.map(\.namespace) + included.map(\.namespace))
-        externalNamespaces = Set(references.flatMap(\.includes).map(\.namespace)).subtracting(namespaces)
+        externalNamespaces = NamespaceNames(Set(references.flatMap(\.includes).map(\.namespace)).subtracting(namespaces))
         for schema in schemas + included {
             for type in schema.entityTypes { kinds[type.qualifiedName] = .entity }
             for type in schema.complexTypes { kinds[type.qualifiedName] = .complex }
@@ -72,14 +72,7 @@ struct TypeRepair {
         state.tell(kind, message, assuming: assumption, at: place, path: path)
     }
 
-    private func isExternal(_ name: String) -> Bool {
-        var rest = name[...]
-        while let dot = rest.lastIndex(of: ".") {
-            rest = rest[..<dot]
-            if externalNamespaces.contains(String(rest)) { return true }
-        }
-        return false
-    }
+    private func isExternal(_ name: String) -> Bool { externalNamespaces.hasPrefix(of: name) }
 
     // MARK: Bases
 
@@ -157,24 +150,26 @@ struct TypeRepair {
         return [ServiceModel.qualified(name, in: namespace), "Edm." + name].first { kinds[$0] != nil || Self.primitives.contains($0) }
     }
 
-    private func repair(_ type: inout ServiceModel.TypeReference, in namespace: String, at place: Place, path: String) {
+    private func repair(
+        _ type: inout ServiceModel.TypeReference, in namespace: String, at place: Place, path: @autoclosure () -> String
+    ) {
         if let name = found(type.name, in: namespace) {
             if name != type.name {
-                tell(.unknownType, "the type '\(type.name)' has no namespace", "it is '\(name)'", place, path)
+                tell(.unknownType, "the type '\(type.name)' has no namespace", "it is '\(name)'", place, path())
                 type.name = name
             }
             // An entity in a collection is never null, and a document can't say so.
             if type.isCollection, kinds[name] == .entity || name == "Edm.EntityType" { type.isNullable = false }
         } else if !isExternal(type.name) {
-            tell(.unknownType, "the type '\(type.name)' isn't in the model", "it is Edm.Untyped", place, path)
+            tell(.unknownType, "the type '\(type.name)' isn't in the model", "it is Edm.Untyped", place, path())
             type.name = "Edm.Untyped"
         }
     }
 
     private func repairProperties(_ type: inout ServiceModel.StructuredType, in namespace: String) {
         for index in type.properties.indices where !Self.primitives.contains(type.properties[index].type.name) {
-            let (place, path) = (type.properties[index].place, type.properties[index].target)
-            repair(&type.properties[index].type, in: namespace, at: place, path: path)
+            let property = type.properties[index]
+            repair(&type.properties[index].type, in: namespace, at: property.place, path: property.target)
         }
     }
 
@@ -188,14 +183,16 @@ struct TypeRepair {
     }
 
     private func repair(_ operation: inout ServiceModel.Operation, in namespace: String) {
-        let target = operation.target
+        // The path of an overload names all types of its parameters.
+        let target = ReadingState.shown(operation.target)
         for index in operation.parameters.indices {
             let parameter = operation.parameters[index]
-            repair(&operation.parameters[index].type, in: namespace, at: parameter.place, path: parameter.target)
+            repair(&operation.parameters[index].type, in: namespace, at: parameter.place, path: target + "/" + parameter.name)
         }
-        if var type = operation.returnType {
-            repair(&type.type, in: namespace, at: type.place, path: type.target)
-            operation.returnType = type
+        if let type = operation.returnType {
+            var repaired = type
+            repair(&repaired.type, in: namespace, at: type.place, path: type.target)
+            operation.returnType = repaired
         }
         if operation.isBound && operation.parameters.isEmpty {
             tell(.missing, "the operation is bound, but has no parameter", "it isn't bound", operation.place, target)

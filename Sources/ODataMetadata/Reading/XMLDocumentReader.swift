@@ -86,7 +86,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         let isKnown = isEDM || uri.isEmpty && !elementName.utf8.contains(UInt8(ascii: ":"))
         var list: [XMLNode.Attribute] = []
         list.reserveCapacity(attributes.count)
-        for (name, value) in attributes { list.append(attribute(name, value, at: place)) }
+        for (name, value) in attributes { list.append(attribute(name, value)) }
         let node = XMLNode(name: elementName, namespace: uri, isKnown: isKnown, attributes: list, place: place)
         if !captured.isEmpty {
             captured.append(node)
@@ -191,7 +191,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         return [99, 100, 201].contains((error as NSError).code)
     }
 
-    private func attribute(_ name: String, _ value: String, at place: Place) -> XMLNode.Attribute {
+    private func attribute(_ name: String, _ value: String) -> XMLNode.Attribute {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             return XMLNode.Attribute(name: name, namespace: "", value: value)
         }

@@ -158,6 +158,7 @@ struct XMLExpressionReader {
 
     private func record(_ node: XMLNode) -> ServiceModel.Expression.Record {
         var record = ServiceModel.Expression.Record(type: node.take("Type").map(state.name), annotations: annotations(in: node))
+        var names: Set<String> = []
         for child in operands(of: node) {
             guard child.name == "PropertyValue", let name = child.take("Property") else {
                 state.tell(
@@ -165,7 +166,7 @@ struct XMLExpressionReader {
                     at: child.place)
                 continue
             }
-            if record.values.contains(where: { $0.name == name }) {
+            guard names.insert(name).inserted else {
                 state.tell(.duplicate, "the record has two values of '\(name)'", assuming: "the first counts", at: child.place)
                 continue
             }

@@ -17,6 +17,7 @@ final class XMLNode {
     /// Whether the text of the element counts.
     let hasText: Bool
     let place: Place
+    /// The attributes that nobody has taken, ordered by namespace and name: the parser gives them in no order.
     private(set) var attributes: [Attribute]
     var children: [XMLNode] = []
     var text = ""
@@ -26,7 +27,7 @@ final class XMLNode {
         self.namespace = namespace
         self.isKnown = isKnown
         hasText = !isKnown || !Self.elementsWithoutText.contains(name)
-        self.attributes = attributes
+        self.attributes = attributes.sorted { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
         self.place = place
     }
 
@@ -55,10 +56,9 @@ final class XMLNode {
             namespace: namespace, name: name, attributes: keptAttributes, text: ReadingState.trimmed(text), children: children.map(\.kept))
     }
 
-    /// The attributes that nobody has taken.
+    /// The attributes that nobody has taken, as extensions.
     var keptAttributes: [ServiceModel.Extensions.Attribute] {
         attributes.map { ServiceModel.Extensions.Attribute(namespace: $0.namespace, name: $0.name, value: $0.value) }
-            .sorted { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
     }
 }
 

@@ -34,13 +34,17 @@ enum XMLProlog {
     /// The namespaces by alias in the start tags of schemas, as far as a search for them shows: it knows nothing of comments and prefixes.
     static func aliases(in data: Data) -> [String: String] {
         var aliases: [String: String] = [:]
-        var rest = data[...]
-        while let start = rest.range(of: Data("<Schema ".utf8)) {
-            rest = rest[start.upperBound...]
+        var rest = Array(data)[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            rest = rest[start...]
+            guard rest.starts(with: "<Schema ".utf8) else {
+                rest = rest.dropFirst()
+                continue
+            }
             guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { break }
             let tag = String(decoding: rest[..<end], as: UTF8.self)
             if let alias = value(of: " Alias=\"", in: " " + tag), let namespace = value(of: " Namespace=\"", in: " " + tag),
-                aliases[alias] == nil
+                aliases[alias] == nil, ReadingState.canRead(namespace)
             {
                 aliases[alias] = namespace
             }

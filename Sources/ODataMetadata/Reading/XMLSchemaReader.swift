@@ -26,6 +26,7 @@ struct XMLSchemaReader {
                     missing("Namespace", of: child, assuming: "the inclusion is ignored")
                     continue
                 }
+                guard state.isShort(namespace, at: child.place, assuming: "the inclusion is ignored") else { continue }
                 let alias = child.take("Alias")
                 if let alias { state.declare(alias: alias, of: namespace, at: child.place) }
                 reference.includes.append(ServiceModel.Include(namespace: namespace, alias: alias))
@@ -51,8 +52,12 @@ struct XMLSchemaReader {
 
     /// Reads the attributes of a `Schema`; its children follow by `add(_:to:associations:)`.
     func schema(_ node: XMLNode) -> ServiceModel.Schema {
-        let namespace = node.take("Namespace")
-        if namespace == nil { missing("Namespace", of: node, assuming: "the namespace is empty") }
+        var namespace = node.take("Namespace")
+        if let name = namespace {
+            if !state.isShort(name, at: node.place, assuming: "the namespace is empty") { namespace = nil }
+        } else {
+            missing("Namespace", of: node, assuming: "the namespace is empty")
+        }
         var schema = ServiceModel.Schema(namespace: namespace ?? "", alias: node.take("Alias"))
         if let alias = schema.alias { state.declare(alias: alias, of: schema.namespace, at: node.place) }
         schema.extensions.attributes = rest(node)
@@ -117,7 +122,9 @@ struct XMLSchemaReader {
             return
         case "Using":
             // The way of V2 and V3 to give another namespace an alias.
-            if let other = node.value("Namespace"), let alias = node.value("Alias") {
+            if let other = node.value("Namespace"), let alias = node.value("Alias"),
+                state.isShort(other, at: node.place, assuming: "the alias is ignored")
+            {
                 state.declare(alias: alias, of: other, at: node.place)
             }
             schema?.extensions.elements.append(node.kept)
@@ -372,13 +379,16 @@ struct XMLSchemaReader {
     // MARK: Associations
 
     private func association(_ node: XMLNode, _ name: String) -> Associations.Association {
-        let ends = node.children.filter { $0.name == "End" }.map { end -> Associations.End in
+        let ends = node.children.filter { $0.name == "End" }.map { end -> (String, Associations.End) in
             let type = end.value("Type").map { state.typeName($0).name } ?? "Edm.Untyped"
-            return Associations.End(
-                // Without a role, the simple name of the type is the role.
-                role: end.value("Role") ?? type.split(separator: ".").last.map(String.init) ?? "", type: type,
-                multiplicity: end.value("Multiplicity") ?? "*",
-                onDelete: end.children.first { $0.name == "OnDelete" }.flatMap(deleteAction))
+            // Without a role, the simple name of the type is the role.
+            let role = end.value("Role") ?? type.split(separator: ".").last.map(String.init) ?? ""
+            return (
+                role,
+                Associations.End(
+                    type: type, multiplicity: end.value("Multiplicity") ?? "*",
+                    onDelete: end.children.first { $0.name == "OnDelete" }.flatMap(deleteAction))
+            )
         }
         let constraint = node.children.first { $0.name == "ReferentialConstraint" }.flatMap { constraint -> Associations.Constraint? in
             func part(_ name: String) -> (role: String, properties: [String])? {
@@ -393,7 +403,8 @@ struct XMLSchemaReader {
                 principalRole: principal.role, principal: principal.properties, dependentRole: dependent.role,
                 dependent: dependent.properties)
         }
-        return Associations.Association(name: name, ends: ends, constraint: constraint, place: node.place)
+        return Associations.Association(
+            name: name, ends: Dictionary(ends) { first, _ in first }, constraint: constraint, place: node.place)
     }
 
     // MARK: Parts
@@ -449,6 +460,7 @@ struct XMLSchemaReader {
             missing("Name", of: node, assuming: "the element is kept as it is, outside of the model")
             return nil
         }
+        guard state.isShort(name, at: node.place, assuming: "the element is kept as it is, outside of the model") else { return nil }
         if !ReadingState.isIdentifier(name) {
             state.tell(
                 .invalidName, "the name '\(name.prefix(200))' of the \(node.name) isn't an identifier of OData",

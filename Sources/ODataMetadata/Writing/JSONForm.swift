@@ -31,9 +31,10 @@ private struct JSONForm {
     private func plain<Element: Annotated>(_ element: Element, keepsPlain: Bool = true) -> Element {
         var element = element
         element.annotations = element.annotations.map(annotation)
+        var terms = Set(element.annotations.lazy.filter { $0.qualifier == nil }.map(\.term))
         for attribute in element.extensions.attributes where !(keepsPlain && isPlain(attribute)) {
             let term = Self.namespace(attribute.namespace) + "." + attribute.name
-            if element.annotations.contains(where: { $0.term == term && $0.qualifier == nil }) { continue }
+            guard terms.insert(term).inserted else { continue }
             element.annotations.append(ServiceModel.Annotation(term: term, value: .string(attribute.value)))
         }
         element.extensions = ServiceModel.Extensions(attributes: element.extensions.attributes.filter { keepsPlain && isPlain($0) })

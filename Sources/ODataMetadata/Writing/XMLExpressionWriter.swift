@@ -66,11 +66,7 @@ enum XMLExpressionWriter {
 
     private static func write(_ value: ServiceModel.Expression, annotations: [ServiceModel.Annotation] = [], to output: inout XMLOutput) {
         if let (name, text) = constant(value) {
-            if annotations.isEmpty {
-                output.element(name, text: text)
-            } else {
-                output.element(name, text: text) { write(annotations, to: &$0) }
-            }
+            output.element(name, text: text) { write(annotations, to: &$0) }
             return
         }
         func element(_ name: String, _ operands: [ServiceModel.Expression], _ attributes: [(String, String?)] = []) {
@@ -99,11 +95,7 @@ enum XMLExpressionWriter {
         case .if(let test, let then, let otherwise): element("If", [test, then] + (otherwise.map { [$0] } ?? []))
         case .labeledElement(let name, let operand): element("LabeledElement", [operand], [("Name", name)])
         case .labeledElementReference(let name):
-            if annotations.isEmpty {
-                output.element("LabeledElementReference", text: name)
-            } else {
-                output.element("LabeledElementReference", text: name) { write(annotations, to: &$0) }
-            }
+            output.element("LabeledElementReference", text: name) { write(annotations, to: &$0) }
         case .unary(let op, let operand): element(op.rawValue, [operand])
         case .binaryOperation(let op, let left, let right): element(op.rawValue, [left, right])
         case .urlReference(let operand): element("UrlRef", [operand])

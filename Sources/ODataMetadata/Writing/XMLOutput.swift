@@ -3,8 +3,11 @@ struct XMLOutput {
     private(set) var body = ""
     private var depth = 0
     private var isOpen = false
+    /// Whether elements follow each other without line breaks and indentation: within an element with text, these would be part of it.
+    private var isInline = false
     /// Prefixes by namespace, in the order of their first use.
     private(set) var prefixes: [(namespace: String, prefix: String)] = []
+    private var prefixesByNamespace: [String: String] = [:]
 
     private static let wellKnown = [
         ServiceModel.Extensions.sap: "sap", ServiceModel.Extensions.dataServicesMetadata: "m",
@@ -17,14 +20,16 @@ struct XMLOutput {
     func beginning(depth: Int) -> XMLOutput {
         var part = XMLOutput(depth: depth)
         part.prefixes = prefixes
+        part.prefixesByNamespace = prefixesByNamespace
         return part
     }
 
     mutating func prefix(of namespace: String) -> String {
         if namespace == XMLNamespace.xml { return "xml" }
-        if let known = prefixes.first(where: { $0.namespace == namespace }) { return known.prefix }
+        if let known = prefixesByNamespace[namespace] { return known }
         let prefix = Self.wellKnown[namespace] ?? "ns\(prefixes.count + 1)"
         prefixes.append((namespace, prefix))
+        prefixesByNamespace[namespace] = prefix
         return prefix
     }
 
@@ -33,8 +38,7 @@ struct XMLOutput {
         _ name: String, _ attributes: [(String, String?)] = [], extensions: ServiceModel.Extensions = ServiceModel.Extensions(),
         content: (inout XMLOutput) -> Void = { _ in }
     ) {
-        close()
-        body += String(repeating: "  ", count: depth) + "<" + name
+        begin(name)
         for case (let name, let value?) in attributes { attribute(name, value) }
         // A model that was made by hand can have attributes that XML can't, or that the element has already.
         for extra in extensions.attributes where ReadingState.isXMLName(extra.name) {
@@ -49,27 +53,12 @@ struct XMLOutput {
         end(name)
     }
 
-    /// Writes an element with a text.
-    mutating func element(_ name: String, text: String) {
-        close()
-        body += String(repeating: "  ", count: depth) + "<" + name + ">"
-        Self.escape(text, to: &body, isAttribute: false)
-        body += "</" + name + ">\n"
-    }
-
     /// Writes an element with a text and what `content` writes behind it.
-    mutating func element(_ name: String, text: String, content: (inout XMLOutput) -> Void) {
-        close()
-        body += String(repeating: "  ", count: depth) + "<" + name + ">"
-        Self.escape(text, to: &body, isAttribute: false)
-        let (start, outer) = (body, depth)
-        // Blanks would be part of the text.
-        body = ""
-        depth = 0
-        content(&self)
-        body = start + body.split(separator: "\n").map { $0.drop { $0 == " " } }.joined()
-        depth = outer
-        body += "</" + name + ">\n"
+    mutating func element(_ name: String, text: String, content: (inout XMLOutput) -> Void = { _ in }) {
+        begin(name)
+        body += ">"
+        inline(text, content)
+        end(name, isIndented: false)
     }
 
     /// Writes an element that the model doesn't understand.
@@ -86,19 +75,25 @@ struct XMLOutput {
             element(name, attributes, extensions: extensions)
             return
         }
-        close()
-        body += String(repeating: "  ", count: depth) + "<" + name
+        begin(name)
         for case (let name, let value?) in attributes { attribute(name, value) }
         for extra in extra.attributes {
             attribute(extra.namespace.isEmpty ? extra.name : prefix(of: extra.namespace) + ":" + extra.name, extra.value)
         }
         body += ">"
-        Self.escape(extra.text, to: &body, isAttribute: false)
-        depth += 1
-        if !extra.children.isEmpty { body += "\n" }
-        for child in extra.children { element(child) }
-        depth -= 1
-        body += "</" + name + ">\n"
+        inline(extra.text) { output in
+            for child in extra.children { output.element(child) }
+        }
+        end(name, isIndented: false)
+    }
+
+    /// Writes a text, and what `content` writes behind it in the same line.
+    private mutating func inline(_ text: String, _ content: (inout XMLOutput) -> Void) {
+        let wasInline = isInline
+        isInline = true
+        Self.escape(text, to: &body, isAttribute: false)
+        content(&self)
+        isInline = wasInline
     }
 
     private mutating func attribute(_ name: String, _ value: String) {
@@ -107,18 +102,27 @@ struct XMLOutput {
         body += "\""
     }
 
-    private mutating func close() {
-        if isOpen { body += ">\n" }
+    /// Writes the begin of a start tag, in a new line.
+    private mutating func begin(_ name: String) {
+        if isOpen { body += isInline ? ">" : ">\n" }
         isOpen = false
+        indent()
+        body += "<" + name
     }
 
-    private mutating func end(_ name: String) {
+    private mutating func indent() {
+        if !isInline { body += String(repeating: "  ", count: depth) }
+    }
+
+    private mutating func end(_ name: String, isIndented: Bool = true) {
         if isOpen {
-            body += " />\n"
+            body += " />"
             isOpen = false
         } else {
-            body += String(repeating: "  ", count: depth) + "</" + name + ">\n"
+            if isIndented { indent() }
+            body += "</" + name + ">"
         }
+        if !isInline { body += "\n" }
     }
 
     static func escape(_ text: String, to output: inout String, isAttribute: Bool) {

@@ -46,6 +46,29 @@ import Testing
         #expect(members.list.map(\.name) == ["a", "b", "c"] && members.number(of: "c") == -5 && members.contains("b"))
     }
 
+    @Test func `names that begin with a mark, and those of the table's signs, are read`() throws {
+        let schema = ItemSchema(
+            """
+            type N.\u{301}A : N.\u{300}B
+             \u{301}name Edm.String!
+             %3E Edm.Int32
+             > N.\u{300}B
+             to > %3A
+             list [\u{301}C?]!
+            type N.\u{300}B
+             %CC%81x Edm.String key
+            complex \u{301}C
+            type %3A
+            enum N.E
+             \u{301}m 1
+            """)
+        let table = try #require(schema.table(of: "N.\u{301}A"))
+        #expect(Set(table.properties.keys) == ["\u{301}name", ">", "to", "list", "\u{301}x"] && table.key == ["\u{301}x"])
+        #expect(table.properties["\u{301}name"]?.isNullable == false && table.properties["to"]?.kind == .structured(":"))
+        #expect(table.properties["list"]?.kind == .structured("\u{301}C") && table.properties["list"]?.hasNullElements == true)
+        #expect(schema.members(of: "N.E").number(of: "\u{301}m") == 1)
+    }
+
     @Test(arguments: [
         "", "\n", " ", "type", "type ", " a Edm.String", "type A : ", "type A : A\n x Edm.Int32", "type A : B\ntype B : A",
         "enum E\n x 99999999999999999999",

@@ -16,6 +16,10 @@ import WebServiceTesting
         return client
     }
 
+    private func decoded<Item: Decodable>(_: Item.Type, _ text: String) throws -> Item {
+        try ODataDecoder().decode(Item.self, from: Data(text.utf8))
+    }
+
     private func user(_ text: String) throws -> User { try ODataDecoder().decode(User.self, from: Data(text.utf8)) }
 
     private var body: String? { stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } }
@@ -54,6 +58,57 @@ import WebServiceTesting
         draft.createdDateTime = .null
         try await client.update(client.users.key("1"), with: draft)
         #expect(body == #"{"createdDateTime":null}"#)
+    }
+
+    @Test func `a writable copy has no nested properties that can't be set`() async throws {
+        let original = try decoded(
+            Shed.self,
+            """
+            {"@odata.etag":"e","id":"1","made":"x","name":null,"spot":{"@odata.type":"#N.Spot","@odata.id":"s","row":1,"code":"a"},\
+            "spots":[{"row":2,"code":"b"},null,{"row":3}],"owner":{"id":"2","made":"y","spot":{"row":4,"code":"c"}},\
+            "other":{"code":"d"}}
+            """)
+        let copy = original.writable(in: .creation)
+        #expect(
+            copy.record
+                == (try decoded(
+                    Shed.self,
+                    """
+                    {"id":"1","spot":{"@odata.type":"#N.Spot","code":"a"},"spots":[{"code":"b"},null,{}],\
+                    "owner":{"id":"2","spot":{"code":"c"}},"other":{"code":"d"}}
+                    """)).record)
+        let client = client()
+        let sheds = FetchRequest<Shed>(from: "sheds")
+        #expect(await refusal { try await client.create(original, in: sheds) } == "made")
+        #expect(stub.requests.isEmpty)
+        try await client.create(copy, in: sheds)
+        #expect(stub.requests.count == 1)
+        #expect(original.writable(in: .update)["spots"]?.array?.count == 3 && original.writable(in: .update)["id"] == nil)
+    }
+
+    @Test func `elements that the caller didn't change are sent without what the service computes`() async throws {
+        let client = client()
+        let original = try decoded(Shed.self, #"{"id":"1","spots":[{"row":1,"code":"a","tag":"t"},{"row":2,"code":"b"}]}"#)
+        let shed = FetchRequest<Shed>(from: "sheds").key("1")
+        var draft = EntityDraft(of: original)
+        let added = try Spot(["code": .string("c"), "tag": .string("u")])
+        draft.spots = .value((original.spots.value ?? []) + [added])
+        try await client.update(shed, with: draft)
+        // What can be set only once would be lost if it weren't sent.
+        #expect(body == #"{"spots":[{"code":"a","tag":"t"},{"code":"b"},{"code":"c","tag":"u"}]}"#)
+        draft = EntityDraft(of: original)
+        var changed = original.spots.value ?? []
+        changed.removeFirst()
+        changed[0]["code"] = .string("z")
+        draft.spots = .value(changed)
+        try await client.update(shed, with: draft)
+        #expect(body == #"{"spots":[{"code":"z"}]}"#)
+        changed[0]["row"] = .integer(9)
+        draft.spots = .value(changed)
+        #expect(await refusal { try await client.update(shed, with: draft) } == "row")
+        client.checksItems = false
+        try await client.update(shed, with: draft)
+        #expect(body == #"{"spots":[{"row":9,"code":"z"}]}"#)
     }
 
     @Test func `a model says what can be set`() {
@@ -159,6 +214,38 @@ import WebServiceTesting
         #expect(whole?.value.id == .value("1") && whole?.undeclared == [:])
     }
 }
+
+/// A model with complex values that have properties of each access.
+private let shedSchema = ItemSchema(
+    """
+    type N.Shed
+     id Edm.String! key
+     made Edm.String computed
+     name Edm.String!
+     spot N.Spot
+     spots [N.Spot?]!
+     owner > N.Shed
+    complex N.Spot
+     code Edm.String
+     row Edm.Int32 computed
+     tag Edm.String immutable
+    """)
+
+private struct ShedModel: ItemModel {
+    init() {}
+    static var typeName: String { "N.Shed" }
+    static var schema: ItemSchema { shedSchema }
+    var spots: ItemField<[Spot]> { .init("spots") }
+}
+
+private struct SpotModel: ItemModel {
+    init() {}
+    static var typeName: String { "N.Spot" }
+    static var schema: ItemSchema { shedSchema }
+}
+
+private typealias Shed = ODataItem<ShedModel>
+private typealias Spot = ODataItem<SpotModel>
 
 extension SampleGraph.UserModel {
     fileprivate var shoe: ItemField<Int32> { .init("extension_shoe") }

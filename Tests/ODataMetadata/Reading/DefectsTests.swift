@@ -166,6 +166,87 @@ import Testing
         #expect(kind("{\"S\": {}}", ServiceModel.Limits(size: 5)) == "tooLarge 0")
     }
 
+    @Test func faultsOfOneElementHaveAnOrder() throws {
+        let attributes = ["Zeta", "Alpha", "Mid", "Beta"].map { "\($0)=\"1\"" }.joined(separator: " ")
+        let text = "<ComplexType Name=\"C\" \(attributes)/><Annotation Term=\"T.t\" \(attributes)/>"
+        for _ in 0..<20 {
+            let notes = try ServiceModel(xml: document(text)).diagnostics.map(\.message).compactMap { $0.split(separator: "'").last }
+            #expect(notes == ["Alpha", "Beta", "Mid", "Zeta", "Alpha", "Beta", "Mid", "Zeta"])
+        }
+    }
+
+    @Test func manyFaultsOfOneKind() throws {
+        let (model, faults) = try faults(
+            """
+            <EntityType Name="A"><Key><PropertyRef Name="x"/><PropertyRef Name="id"/><PropertyRef Name="x"/></Key>
+            <Property Name="id" Type="Edm.Int32"/><Property Name="id" Type="Edm.Byte"/><Property Name="p" Type="Edm.Byte"/>
+            <NavigationProperty Name="a" Type="S.A" Partner="no"/><NavigationProperty Name="b" Type="S.A" Partner="a"/>
+            <NavigationProperty Name="p" Type="S.A" Partner="a"/><NavigationProperty Name="c" Type="S.A" Partner="nothing"/>
+            </EntityType>
+            <Annotation Term="T.t"><Record><PropertyValue Property="p" Int="1"/><PropertyValue Property="p" Int="2"/></Record></Annotation>
+            """)
+        #expect(
+            faults == [
+                "unknownKeyProperty 4", "unknownKeyProperty 4", "duplicate 5", "unknownPartner 6", "duplicate 7", "unknownPartner 7",
+                "duplicate 9",
+            ])
+        let type = try #require(model.entityType("S.A"))
+        #expect(type.key.map(\.path) == ["id"] && type.properties.map(\.name) == ["id", "p"])
+        #expect(type.navigationProperties.map(\.name) == ["a", "b", "c"])
+        #expect(type.navigationProperties.map(\.partner) == [nil, "a", nil])
+        #expect(model.schemas.first?.annotations.first?.value?["p"] == .int(1))
+    }
+
+    @Test func targetsOfAnnotations() throws {
+        func target(_ path: String) -> String { "<Annotations Target=\"\(path)\"><Annotation Term=\"T.x\"/></Annotations>" }
+        let right = [
+            "S.E/m", "S.E", "S.f(Edm.Int32)/p", "S.f(Edm.Byte)/q", "S.f/p", "S.f/q", "S.f(Edm.Int32)/$ReturnType", "S.f", "S.K/As/id",
+            "S.K/One", "S.K/do", "S.K", "S", "Other.X/y", "S.D", "S.T",
+        ]
+        let wrong = [
+            "S.E/n", "S.E/m/m", "S.f(Edm.Int32)/q", "S.f(Edm.String)", "S.f/r", "S.K/do/x", "S.K/No", "S.K/As/no", "S/x", "S.D/x", "S.No",
+            "x",
+        ]
+        let (_, faults) = try faults(
+            """
+            <EnumType Name="E"><Member Name="m"/></EnumType><TypeDefinition Name="D" UnderlyingType="Edm.Int32"/><Term Name="T" Type="S.D"/>
+            <EntityType Name="A"><Key><PropertyRef Name="id"/></Key><Property Name="id" Type="Edm.Int32"/></EntityType>
+            <Function Name="f"><Parameter Name="p" Type="Edm.Int32"/><ReturnType Type="S.A"/></Function>
+            <Function Name="f"><Parameter Name="q" Type="Edm.Byte"/><ReturnType Type="S.A"/></Function><Action Name="do"/>
+            <EntityContainer Name="K"><EntitySet Name="As" EntityType="S.A"/><Singleton Name="One" Type="S.A"/>
+            <ActionImport Name="do" Action="S.do"/></EntityContainer>
+            \(right.map(target).joined())
+            \(wrong.map(target).joined(separator: "\n"))
+            """)
+        #expect(faults == wrong.indices.map { "unknownTarget \(11 + $0)" })
+    }
+
+    @Test func namesThatAreTooLong() throws {
+        let long = String(repeating: "n", count: 3_000)
+        let (model, faults) = try faults(
+            """
+            <ComplexType Name="\(long)"/>
+            <ComplexType Name="C"><Property Name="\(long)" Type="Edm.Int32"/><Property Name="p" Type="Edm.Int32"/></ComplexType>
+            """)
+        #expect(faults == ["invalidName 4", "misplacedElement 4", "invalidName 5"])
+        #expect(model.schemas.first?.complexTypes.map(\.name) == ["C"] && model.complexType("S.C")?.properties.map(\.name) == ["p"])
+        // What isn't in the model is kept beside it.
+        #expect(model.schemas.first?.extensions.elements.map(\.name) == ["ComplexType"])
+        #expect(model.complexType("S.C")?.extensions.elements.map(\.name) == ["Property"])
+        let text = String(decoding: document("<ComplexType Name=\"C\"/>"), as: UTF8.self)
+            .replacingOccurrences(of: "Namespace=\"S\"", with: "Namespace=\"\(long)\"")
+        let other = try ServiceModel(xml: Data(text.utf8))
+        #expect(other.complexType("C") != nil && other.diagnostics.map(\.kind) == [.invalidName])
+        let json = """
+            {"$Version": "4.01", "\(long)": {}, "S": {"\(long)": {"$Kind": "ComplexType"},
+             "C": {"$Kind": "ComplexType", "\(long)": {}, "p": {}}},
+             "$Reference": {"u": {"$Include": [{"$Namespace": "\(long)", "$Alias": "x"}]}}}
+            """
+        let third = try ServiceModel(json: Data(json.utf8))
+        #expect(third.complexType("S.C")?.properties.map(\.name) == ["p"])
+        #expect(third.diagnostics.map(\.kind) == Array(repeating: .invalidName, count: 4))
+    }
+
     @Test func defectsInJSON() throws {
         let text = """
             {"$Version": "9",
@@ -183,5 +264,25 @@ import Testing
                 "unknownElement 7", "invalidValue 7",
             ])
         #expect(model.entityType("S.A")?.key.map(\.path) == ["id"])
+    }
+
+    @Test func annotationsOfMembersInJSON() throws {
+        let text = """
+            {"$Version": "4.01", "S": {
+              "E": {"$Kind": "EnumType", "@T.e": 1, "a": 0, "a@T.x": 2, "b@T.y#q": 3, "b": 1, "b@T.y#q@T.z": 4,
+                    "no@T.x": 5},
+              "@T.r": {"@type": "#S.R", "p": 1, "p@T.x": 2, "@T.x": 3, "q@T.x": 4}}}
+            """
+        let model = try ServiceModel(json: Data(text.utf8))
+        let type = try #require(model.enumType("S.E"))
+        #expect(type.annotations.map(\.term) == ["T.e"] && type.members.map { $0.annotations.map(\.term) } == [["T.x"], ["T.y"]])
+        #expect(type.members.last?.annotations.first?.annotations.map(\.value) == [.int(4)])
+        guard case .record(let record)? = model.schemas.first?.annotations.first?.value else {
+            Issue.record("\(model.schemas)")
+            return
+        }
+        #expect(record.type == "S.R" && record.annotations.map(\.value) == [.int(3)])
+        #expect(record.values.map(\.name) == ["p"] && record.values.first?.annotations.map(\.value) == [.int(2)])
+        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["unknownElement 3", "unknownElement 4"])
     }
 }

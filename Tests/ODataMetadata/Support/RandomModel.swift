@@ -16,7 +16,7 @@ struct RandomModel {
     }
 
     private mutating func text() -> String {
-        pick(["", " ", "a", "Größe", "<&>\"'", "two\nlines", "\ttab ", "\u{1F600}", "{x}", "a\\b", "true", "12"])
+        pick(["", " ", "a", "Größe", "<&>\"'", "two\n  lines", "\ttab ", "\u{1F600}", "{x}", "a\\b", "true", "12"])
     }
 
     mutating func model() -> ServiceModel {
@@ -137,7 +137,7 @@ struct RandomModel {
         ]
         if depth > 3 { return pick(simple) }
         let inner = expression(depth + 1)
-        switch number(0..<12) {
+        switch number(0..<13) {
         case 0: return .collection([inner, pick(simple)])
         case 1:
             return .record(
@@ -153,6 +153,7 @@ struct RandomModel {
         case 8: return .binaryOperation(pick([.and, .isIn, .has, .divideBy]), inner, pick(simple))
         case 9: return .urlReference(inner)
         case 10: return .annotated(.null, [ServiceModel.Annotation(term: "T.n", value: pick(simple))])
+        case 11: return .annotated(pick(simple), [ServiceModel.Annotation(term: "T.n", value: .collection([.string(text()), inner]))])
         default: return pick(simple)
         }
     }

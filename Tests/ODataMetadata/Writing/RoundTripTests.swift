@@ -33,6 +33,34 @@ import Testing
         }
     }
 
+    @Test func textsInAnnotatedTexts() throws {
+        let text = """
+            <Annotation Term="N.T"><String>x
+              y <Annotation Term="N.U"><Collection><String>line1
+               line2</String><String>  </String><Record><PropertyValue Property="p"><String>a
+            b<Annotation Term="N.V" String="c&#10;  d"/></String></PropertyValue></Record></Collection></Annotation></String></Annotation>
+            <Annotation Term="N.W" Qualifier="q" String="last"/>
+            """
+        let model = try ServiceModel(xml: document(text))
+        guard case .annotated(.string("x\n  y "), let inner)? = model.schemas.first?.annotations.first?.value else {
+            Issue.record("\(model.schemas)")
+            return
+        }
+        #expect(inner.first?.value?.elements?.prefix(2) == [.string("line1\n   line2"), .string("  ")])
+        let written = model.xml()
+        #expect(try ServiceModel(xml: written) == model)
+        // What isn't within a text keeps its lines.
+        #expect(String(decoding: written, as: UTF8.self).contains("\n      <Annotation Term=\"N.W\" Qualifier=\"q\" String=\"last\" />\n"))
+    }
+
+    @Test func elementsWithTextAndChildren() throws {
+        let text = "<x:a xmlns:x=\"urn:x\">one <x:b>two<x:c p=\"1\"> three\n four</x:c></x:b></x:a>"
+        let model = try ServiceModel(xml: document(text))
+        let element = try #require(model.schemas.first?.extensions.elements.first)
+        #expect(element.text == "one" && element.children.first?.children.first?.text == "three\n four")
+        #expect(try ServiceModel(xml: model.xml()) == model)
+    }
+
     @Test func attributesOfOtherNamespaces() throws {
         let text = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:sap="http://www.sap.com/Protocols/SAPData">

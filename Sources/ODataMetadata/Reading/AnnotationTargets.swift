@@ -1,0 +1,96 @@
+/// The parts of a model that annotations can be applied to by their paths (section 14.2.1).
+///
+/// A document can have as many targets as elements: those that aren't indexed by the model are indexed here, once.
+struct AnnotationTargets {
+    private enum Child {
+        case resource(type: String)
+        case operationImport
+    }
+
+    private let paths: ModelPaths
+    /// The namespaces of the document.
+    private let namespaces: NamespaceNames
+    /// The names of parameters, and `$ReturnType`, by the path of an overload and by the name that overloads share.
+    private var operations: [String: Set<String>] = [:]
+    /// The members of enumerations by the name of the type.
+    private var enumerations: [String: Set<String>] = [:]
+    /// The children of containers by the container's name.
+    private var containers: [String: [String: Child]] = [:]
+
+    private var model: ServiceModel { paths.model }
+
+    init(_ paths: ModelPaths) {
+        self.paths = paths
+        let index = paths.model.index
+        namespaces = NamespaceNames(paths.model.schemas.map(\.namespace))
+        for operation in index.operations {
+            var parts = Set(operation.parameters.map(\.name))
+            if operation.returnType != nil { parts.insert("$ReturnType") }
+            operations[operation.target, default: []].formUnion(parts)
+            operations[operation.qualifiedName, default: []].formUnion(parts)
+        }
+        // Of two types or containers with one name, the first counts.
+        for type in index.enumTypes where enumerations[type.qualifiedName] == nil {
+            enumerations[type.qualifiedName] = Set(type.members.map(\.name))
+        }
+        for container in index.containers.values {
+            var children: [String: Child] = [:]
+            for singleton in container.singletons.reversed() { children[singleton.name] = .resource(type: singleton.type) }
+            for set in container.entitySets.reversed() { children[set.name] = .resource(type: set.entityType) }
+            for item in container.operationImports { children[item.name] = .operationImport }
+            containers[container.qualifiedName] = children
+        }
+    }
+
+    /// Whether the target of annotations exists, or lies in a schema that isn't known.
+    func contains(_ target: String) -> Bool {
+        let (first, rest) = Self.split(target)
+        if paths.isExternal(first) { return true }
+        // Most targets are types and their members.
+        if let type = model.structuredType(first) {
+            return rest.isEmpty || !paths.leadsNowhere(rest, from: type.qualifiedName)
+        }
+        let parts = rest.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String(Substring($0)) }
+        let part = rest.isEmpty ? nil : parts.first
+        if namespaces.contains(first[...]) || model.schema(first) != nil { return part == nil }
+        let bare = String(Substring(first.utf8.prefix { $0 != UInt8(ascii: "(") }))
+        if operations[bare] != nil {
+            guard let known = operations[first] else { return false }
+            return part.map { known.contains($0) } ?? true
+        }
+        switch model.type(first) {
+        case .structured: return true
+        case .enumeration(let type):
+            guard let part else { return true }
+            return parts.count == 1 && enumerations[type.qualifiedName]?.contains(part) ?? false
+        case .definition: return part == nil
+        case nil: break
+        }
+        if model.term(first) != nil { return part == nil }
+        if let container = model.index.containers[first] {
+            guard let part else { return true }
+            return contains(part, Substring(rest.utf8.dropFirst(part.utf8.count + 1)), in: container)
+        }
+        guard let dot = first.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
+        // A namespace that the document neither has nor includes: nothing is known about it.
+        return model.schema(String(first[..<dot])) == nil && !namespaces.hasPrefix(of: first)
+    }
+
+    private func contains(_ name: String, _ path: Substring, in container: ServiceModel.EntityContainer) -> Bool {
+        switch containers[container.qualifiedName]?[name] {
+        case .operationImport: path.isEmpty
+        case .resource(let type): path.isEmpty || !paths.leadsNowhere(path, from: type)
+        // Sets of extended containers.
+        case nil: container.extends != nil && (model.entitySet(name) != nil || model.singleton(name) != nil)
+        }
+    }
+
+    /// Splits a target behind its first segment, which may hold parentheses.
+    private static func split(_ target: String) -> (String, String) {
+        let bytes = target.utf8
+        let open = bytes.firstIndex(of: UInt8(ascii: "("))
+        let close = open.flatMap { bytes[$0...].firstIndex(of: UInt8(ascii: ")")) } ?? bytes.startIndex
+        guard let slash = bytes[close...].firstIndex(of: UInt8(ascii: "/")) else { return (target, "") }
+        return (String(target[..<slash]), String(target[bytes.index(after: slash)...]))
+    }
+}
