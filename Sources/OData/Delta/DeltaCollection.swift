@@ -36,8 +36,8 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
     /// - Parameters:
     ///   - keys: the wire names of the key properties. Without any, entities are identified by the ids that the service sends, which it
     ///     omits by default if they can be derived from the key.
-    ///   - relations: the names of the key properties of related entities, by the relation's wire name, for changes of relations inside of
-    ///     entities. By default they are those of the collection.
+    ///   - relations: the names of the key properties of related entities, by the relation's wire name, for changes of relations to many
+    ///     and to one inside of entities. By default they are those of the collection.
     public init(keys: [String], relations: [String: [String]] = [:]) {
         self.keys = EntityKeys(names: keys)
         self.relations = relations.mapValues { EntityKeys(names: $0) }
@@ -60,6 +60,9 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
 
     /// Returns the entity with an id, such as a link's source or a removed entity's id; `nil` if there is none.
     ///
+    /// Services spell ids in several ways, so only the key in the id counts. Ask for ids of the query's own set only: see
+    /// ``ChangedLink/isOfQuery`` and ``RemovedEntity/isOfQuery``.
+    ///
     /// - Throws: `DecodingError`, or an error of the type's own decoding.
     public func entity(id: String, decoding decoder: ODataDecoder = ODataDecoder()) throws -> Entity? {
         guard let payload = stored[key(ofID: id)]?.payload else { return nil }
@@ -75,8 +78,8 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
 
     /// Applies a change.
     ///
-    /// - Returns: whether the change was applied. Changes of entities of other sets aren't, nor are links of unknown entities or of
-    ///   relations that aren't loaded.
+    /// - Returns: whether the change was applied. Changes and links of entities of other sets aren't, nor are links of unknown entities
+    ///   or of relations that aren't loaded.
     /// - Throws: ``DeltaError`` if the entity can't be identified, or the changes of a relation continue at a link of their own;
     ///   `DecodingError` if they can't be read. The collection is then unchanged; read it again without a cursor.
     @discardableResult public mutating func apply(_ change: ODataChange<Entity>) throws -> Bool {
@@ -130,6 +133,8 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
     private func key(ofID id: String) -> String { aliases[id] ?? keys.text(ofID: id) ?? id }
 
     private mutating func changeLink(_ link: ChangedLink, adds: Bool) throws -> Bool {
+        // The key alone doesn't tell the sets apart.
+        guard link.isOfQuery else { return false }
         let key = key(ofID: link.source)
         guard let entity = stored[key] else { return false }
         let merge = DeltaMerge(keys: keys, relations: relations, place: place(ODataDecoder()))
@@ -189,7 +194,7 @@ struct DeltaMerge {
                 let before = result[relation]?.array ?? []
                 result[relation] = .array(try related(change, relation, property.value, before))
             } else if case .object(let inner) = property.value {
-                result[property.name] = try single(inner, into: result[property.name])
+                result[property.name] = try single(inner, property.name, into: result[property.name])
             } else {
                 result[property.name] = property.value
             }
@@ -197,14 +202,22 @@ struct DeltaMerge {
         return result
     }
 
-    /// Returns the entity of a relation to one, or a complex value, which comes as a whole.
-    private func single(_ change: DynamicEntity, into old: ODataValue?) throws -> ODataValue {
+    /// Returns the entity of a relation to one, of which only changes may come, or a complex value, which comes as a whole.
+    private func single(_ change: DynamicEntity, _ relation: String, into old: ODataValue?) throws -> ODataValue {
         if DeltaNames.removal(in: change) != nil { return .null }
-        guard case .object(let before)? = old, let id = EntityMetadata(change).id, id == EntityMetadata(before).id else {
-            return .object(change)
-        }
+        guard case .object(let before)? = old, isSame(change, before, relations[relation] ?? keys) else { return .object(change) }
         guard depth < Self.depthLimit else { return .object(change) }
         return .object(try inside(change).merged(change, into: before))
+    }
+
+    /// Returns whether two payloads are of the same entity: by the key properties, which minimal metadata leaves, or by the ids.
+    private func isSame(_ change: DynamicEntity, _ before: DynamicEntity, _ keys: EntityKeys) -> Bool {
+        guard let key = Self.key(of: change, keys), key == Self.key(of: before, keys) else { return false }
+        // A relation to a base type may lead to entities of several sets.
+        guard let new = EntityMetadata(change).id.flatMap({ EntityKeys.set(ofID: $0) }),
+            let old = EntityMetadata(before).id.flatMap({ EntityKeys.set(ofID: $0) })
+        else { return true }
+        return new == old
     }
 
     /// Returns the entities of a relation to many with the changes that came.

@@ -135,8 +135,8 @@ struct DeltaEntry {
         isOfQuery = !isRelated && (context.entitySet == nil || place.pageSet == nil || context.entitySet == place.pageSet)
         switch context.kind {
         case "$deletedEntity": kind = .removed(Self.deletedEntity(object, context, isOfQuery, place))
-        case "$link": kind = .linked(try Self.link(object, context, place))
-        case "$deletedLink": kind = .unlinked(try Self.link(object, context, place))
+        case "$link": kind = .linked(try Self.link(object, context, isOfQuery, place))
+        case "$deletedLink": kind = .unlinked(try Self.link(object, context, isOfQuery, place))
         default:
             if let removal = DeltaNames.removal(in: object) {
                 kind = .removed(Self.removed(object, reason: removal["reason"]?.string, context, isOfQuery, place))
@@ -194,13 +194,19 @@ struct DeltaEntry {
         return object["ODQ_CHANGEMODE"]?.string == "D"
     }
 
-    private static func link(_ object: DynamicEntity, _ context: DeltaContext, _ place: DeltaPlace) throws -> ChangedLink {
+    private static func link(
+        _ object: DynamicEntity, _ context: DeltaContext, _ isOfQuery: Bool, _ place: DeltaPlace
+    ) throws -> ChangedLink {
         guard let source = object["source"]?.string, let relationship = object["relationship"]?.string else {
             throw place.corrupted("A link in the changes lacks its source or its relationship.")
         }
+        var isOfQuery = isOfQuery
+        if context.entitySet == nil, let set = place.pageSet?.split(separator: "/").last, let own = EntityKeys.set(ofID: source) {
+            isOfQuery = isOfQuery && own == set
+        }
         return ChangedLink(
             source: source, relationship: relationship, target: object["target"]?.string, entitySet: context.entitySet,
-            linkBase: place.linkBase(of: object))
+            isOfQuery: isOfQuery, linkBase: place.linkBase(of: object))
     }
 
     /// Returns a key as text, which Dataverse sends in place of an id.

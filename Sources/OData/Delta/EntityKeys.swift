@@ -32,6 +32,9 @@ struct EntityKeys: Sendable, Hashable, Codable {
         return named.count == names.count && parts.count == names.count ? Self.joined(named) : nil
     }
 
+    /// Returns the name of the set in an id that has a key in parentheses: `Customers` of `https://h/svc/Customers(1)/Ns.Vip`.
+    static func set(ofID id: String) -> String? { IDKey.set(of: id) }
+
     /// Joins parts, whose lengths keep them apart.
     private static func joined(_ parts: [String]) -> String {
         parts.count == 1 ? parts[0] : parts.map { "\($0.utf8.count):\($0)" }.joined()
@@ -59,6 +62,15 @@ private enum IDKey {
         guard let segment = lastSegment(of: path), let text = URLEncoding.decode(segment) else { return nil }
         guard let open = text.firstIndex(of: "(") else { return [(nil, normalized(text))] }
         return predicate(text[text.index(after: open)...])
+    }
+
+    /// Returns the name before the parentheses of the last segment; `nil` if there are none.
+    static func set(of id: String) -> String? {
+        let path = id.prefix { $0 != "?" && $0 != "#" }
+        guard let segment = lastSegment(of: path), let text = URLEncoding.decode(segment), let open = text.firstIndex(of: "("),
+            open > text.startIndex
+        else { return nil }
+        return String(text[..<open])
     }
 
     /// Returns the last segment that isn't the name of a derived type.

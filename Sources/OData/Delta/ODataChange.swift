@@ -114,6 +114,8 @@ public struct ChangedLink: Sendable, Hashable {
     public let target: String?
     /// The path of the source's set in the context; `nil` if the service doesn't send it.
     public let entitySet: String?
+    /// Whether the source belongs to the query's own set, as far as the contexts or, without a set in the link's context, its id tell.
+    public let isOfQuery: Bool
 
     var linkBase = LinkBase()
 

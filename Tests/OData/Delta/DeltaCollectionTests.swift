@@ -162,6 +162,57 @@ import WebServiceClient
                 && collection.count == 1)
     }
 
+    @Test func `links of another set change nothing`() throws {
+        let entity = #"{"ID":1,"Notes":[{"ID":7}],"Boss":{"ID":2}}"#
+        for kind in ["$link", "$deletedLink"] {
+            for (context, source, isOfQuery) in [
+                ("#Orders/\(kind)", "Orders(1)", false), ("$metadata#Orders/\(kind)", "1", false), ("#\(kind)", "Orders(1)", false),
+                ("#\(kind)", "https://h/svc/Orders(ID=1)/Ns.Rush?a", false), ("#Customers/\(kind)", "Customers(1)", true),
+                ("#Customers/\(kind)", "Customers/1", true), ("#\(kind)", "Customers(1)/Ns.Vip", true), ("#\(kind)", "1", true),
+                ("#\(kind)", "(1)", true),
+            ] {
+                let number = kind == "$link" ? 5 : 7
+                let change: ODataChange<DynamicEntity> = try change(
+                    #"{"@odata.context":"\#(context)","source":"\#(source)","relationship":"Notes","target":"Notes(\#(number))"}"#)
+                switch change {
+                case .linked(let link), .unlinked(let link): #expect(link.isOfQuery == isOfQuery, "\(context) \(source)")
+                default: Issue.record("\(change)")
+                }
+                var collection = try applied(["ID"], [entity])
+                #expect(try collection.apply(change) == isOfQuery, "\(context) \(source)")
+                #expect(try (text(collection) == [entity]) != isOfQuery, "\(context) \(source)")
+            }
+        }
+        // Of a path, the last name is the set of the id.
+        let nested = DeltaPlace(settings: PayloadSettings(), pageSet: "Customers(1)/Orders")
+        let link = ODataValue.object(["@context": "#$link", "source": "Customers(1)/Orders(2)", "relationship": "Notes"])
+        guard case .linked(let changed) = try DeltaEntry(link, at: nested).kind else { throw NoLink() }
+        #expect(changed.isOfQuery && changed.entitySet == nil)
+    }
+
+    private struct NoLink: Error {}
+
+    @Test func `a partial entity of a relation to one is merged by its key`() throws {
+        func merged(_ relations: [String: [String]], _ old: String, _ new: String) throws -> String {
+            var collection = DeltaCollection<DynamicEntity>(keys: ["ID"], relations: relations)
+            try collection.apply(change(#"{"ID":1,"Boss":\#(old)}"#))
+            try collection.apply(change(#"{"ID":1,"Boss":\#(new)}"#))
+            return String(decoding: try ODataEncoder().encode(collection.payloads[0]["Boss"]?.object ?? DynamicEntity()), as: UTF8.self)
+        }
+        let relations = ["Boss": ["No", "Site"]]
+        for (relations, old, new, result) in [
+            (relations, #"{"No":1,"Site":"a","N":"x","M":1}"#, #"{"No":1,"Site":"a","N":"y"}"#, #"{"No":1,"Site":"a","N":"y","M":1}"#),
+            (relations, #"{"No":1,"Site":"a","N":"x"}"#, #"{"No":1,"Site":"b"}"#, #"{"No":1,"Site":"b"}"#),
+            (relations, #"{"No":1,"Site":"a","N":"x"}"#, #"{"No":1}"#, #"{"No":1}"#),
+            ([:], #"{"ID":2,"N":"x","M":1}"#, #"{"ID":2,"N":"y"}"#, #"{"ID":2,"N":"y","M":1}"#),
+            ([:], #"{"ID":2,"N":"x"}"#, #"{"@id":"https://h/svc/B(2)","M":1}"#, #"{"ID":2,"N":"x","@id":"https://h/svc/B(2)","M":1}"#),
+            ([:], #"{"ID":2,"N":"x"}"#, #"{"ID":3}"#, #"{"ID":3}"#), ([:], #"{"N":"x"}"#, #"{"M":1}"#, #"{"M":1}"#),
+            ([:], #"{"@id":"A(2)","N":"x"}"#, #"{"@id":"B(2)"}"#, #"{"@id":"B(2)"}"#),
+        ] as [([String: [String]], String, String, String)] {
+            #expect(try merged(relations, old, new) == result, "\(old) \(new)")
+        }
+    }
+
     @Test func `typed values are decoded from what was merged`() throws {
         struct Person: Decodable, Sendable, Equatable {
             let ID: Int
