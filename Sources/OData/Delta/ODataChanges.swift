@@ -29,8 +29,9 @@ extension ODataClient {
     ///   - expiry: what happens if the service no longer knows the cursor's state.
     ///   - interval: the time after which the service is asked for changes again; `nil` to end the sequence at a complete checkpoint.
     /// - Returns: a sequence whose iterator throws `ServiceError`, or `CancellationError` when the task was cancelled. The cause is
-    ///   ``DeltaError`` if the cursor belongs to another service or query, or if the last page has no delta link. After an error, the
-    ///   sequence has ended; continue at the last checkpoint.
+    ///   ``DeltaError`` if the cursor belongs to another service or query, or if the last page has no delta link. The events of a page come
+    ///   before the error of its link or of an entry that can't be read. After an error, the sequence has ended; continue at the last
+    ///   checkpoint.
     public func changes<Entity>(
         of request: FetchRequest<Entity>, since cursor: DeltaCursor? = nil, from start: DeltaStart = .beginning,
         onExpiry expiry: DeltaExpiry = .restart, repeating interval: Duration? = nil
@@ -117,6 +118,8 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
         case beginAgain(ServiceError)
         case follow(DeltaCursor)
         case wait(Duration, DeltaCursor)
+        /// The failure of a page whose events come before it.
+        case fail(any Error)
     }
 
     private let changes: ODataChanges<Entity>
@@ -161,6 +164,8 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
             case .wait(let interval, let cursor):
                 try await client.pause(for: interval)
                 self.step = .follow(cursor)
+            case .fail(let error):
+                throw error
             }
         }
         return events.popLast()
@@ -177,7 +182,7 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
         let call = client.paged(client.call(tracked, to: target), tracked)
         let response: ServiceResponse<ODataPage<DynamicEntity>> = try await client.response(call, operation)
         isConfirmed = Self.confirms(response.headers)
-        try take(response, isFull: isFull, marked: mark)
+        take(response, isFull: isFull, marked: mark)
     }
 
     /// Requests the page at a cursor.
@@ -195,17 +200,27 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
             step = isSilent ? .begin : .beginAgain(error)
             return
         }
-        try take(response, isFull: cursor.isInFullRead, marked: nil)
+        take(response, isFull: cursor.isInFullRead, marked: nil)
     }
 
-    /// Takes the events of a page.
-    private func take(
-        _ response: ServiceResponse<ODataPage<DynamicEntity>>, isFull: Bool, marked mark: ODataChange<Entity>?
+    /// Takes the events of a page and, if the page has no valid end, its failure as the next step, so that the events aren't lost.
+    private func take(_ response: ServiceResponse<ODataPage<DynamicEntity>>, isFull: Bool, marked mark: ODataChange<Entity>?) {
+        var found: [ODataChange<Entity>] = mark.map { [$0] } ?? []
+        do {
+            try read(response, isFull: isFull, into: &found)
+        } catch {
+            step = .fail(error)
+        }
+        events = found.reversed()
+    }
+
+    /// Reads the events of a page up to the first failure, and determines the next step.
+    private func read(
+        _ response: ServiceResponse<ODataPage<DynamicEntity>>, isFull: Bool, into found: inout [ODataChange<Entity>]
     ) throws {
         let page = response.value
         let base = LongQueryPolicy.base(of: response.url)
         let place = client.deltaPlace(of: page, at: base)
-        var found: [ODataChange<Entity>] = mark.map { [$0] } ?? []
         if !isSilent {
             do {
                 for entity in page.entities { found.append(try DeltaEntry(.object(entity), at: place).change(isWhole: isFull)) }
@@ -224,7 +239,6 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
             isComplete: isComplete, isInFullRead: isFull && !isComplete, issuedAt: client.currentDate)
         // Inside of a silent read a cursor would lead to events that were withheld so far.
         if isComplete || !isSilent { found.append(.checkpoint(cursor)) }
-        events = found.reversed()
         guard isComplete else {
             step = .follow(cursor)
             return

@@ -151,22 +151,43 @@ import WebServiceTesting
     @Test func `hostile and broken answers are errors behind the events before them`() async throws {
         let client = stub.client()
         client.foreignLinks = .followWithoutCredentials
-        let answers: [(StubAnswer, ServiceError.Kind)] = [
-            (page("", next: "https://evil.example/Items"), .link), (page("", delta: "https://evil.example/Items"), .link),
-            (page("", delta: "ftp://h.example/Items"), .link), (page(""), .delta), (page("1", delta: "Items?1"), .decoding),
-            (page(#"{"@odata.context":"$metadata#Items/$link","source":"Items(1)"}"#, delta: "Items?1"), .decoding),
-            (.json(#"{"value":[{"id":1}"#), .decoding), (.status(204), .emptyBody), (.status(503), .status),
-            (.data(Data("<html></html>".utf8), type: "text/html"), .format),
+        let answers: [(StubAnswer, [String], ServiceError.Kind)] = [
+            (page(#"{"id":1}"#, next: "https://evil.example/Items"), ["begin", "1"], .link),
+            (page(#"{"id":1}"#, delta: "https://evil.example/Items"), ["begin", "1"], .link),
+            (page("", delta: "ftp://h.example/Items"), ["begin"], .link), (page(#"{"id":1},{"id":2}"#), ["begin", "1", "2"], .delta),
+            (page("1", delta: "Items?1"), [], .decoding),
+            (
+                page(#"{"id":1},{"@odata.context":"$metadata#Items/$link","source":"Items(1)"},{"id":2}"#, delta: "Items?1"),
+                ["begin", "1"], .decoding
+            ),
+            (.json(#"{"value":[{"id":1}"#), [], .decoding), (.status(204), [], .emptyBody), (.status(503), [], .status),
+            (.data(Data("<html></html>".utf8), type: "text/html"), [], .format),
         ]
-        for (answer, kind) in answers {
+        for (answer, expected, kind) in answers {
             stub["Items"] = answer
             let (events, cursors, error) = await read(client.changes(of: items))
-            #expect(events == [] && cursors.isEmpty && error?.kind == kind, "\(kind): \(String(describing: error))")
+            #expect(events == expected && cursors.isEmpty && error?.kind == kind, "\(kind): \(String(describing: error))")
+            // Tracking that begins now reads no entries and delivers none.
+            let silent = await read(client.changes(of: items, from: .now))
+            let isComplete = kind == .decoding && !expected.isEmpty
+            #expect(silent.events == (isComplete ? ["."] : []) && silent.error?.kind == (isComplete ? nil : kind), "\(kind)")
         }
+        // The sequence has ended after the error.
+        stub["Items"] = page(#"{"id":1}"#)
+        var iterator = client.changes(of: items).makeAsyncIterator()
+        for _ in 0..<2 { #expect(try await iterator.next() != nil) }
+        let missing = await #expect(throws: ServiceError.self) { _ = try await iterator.next() }
+        #expect(missing?.kind == .delta)
+        #expect(try await iterator.next() == nil)
+        // The same after a cursor.
+        stub["Items"] = .inTurn(page("", delta: "Items?1"), page(#"{"id":2}"#))
+        let cursor = try #require(await read(client.changes(of: items)).cursors.last)
+        let later = await read(client.changes(of: items, since: cursor))
+        #expect(later.events == ["~2"] && later.error?.cause as? DeltaError == .notTracked(isConfirmed: false))
         #expect(!stub.requests.contains { $0.request.url.host() == "evil.example" })
         stub["Items"] = page(#"{"id":1}"#, next: "Items?$skiptoken=1")
         let (events, _, error) = await read(client.changes(of: items))
-        #expect(events == ["begin", "1", ","] && error?.cause as? ODataLinkError == .loop("https://h.example/svc/Items"))
+        #expect(events == ["begin", "1", ",", "1"] && error?.cause as? ODataLinkError == .loop("https://h.example/svc/Items"))
         // A delta link beside a next link is left: there are more pages.
         stub["Items"] = .inTurn(page("", next: "Items?2", delta: "Items?9"), page(#"{"id":1}"#, delta: "Items?3"))
         #expect(await read(client.changes(of: items)).events == ["begin", ",", "1", "."])
