@@ -66,7 +66,7 @@ public struct DeltaUpdate<Entity: Decodable & Sendable>: Sendable {
 public enum DeltaUpdateResult<Entity: Decodable & Sendable>: Sendable {
     /// The change was made; the entity as the service sent it, if it did.
     case changed(ChangedEntity<Entity>?)
-    /// The change was not made.
+    /// The change, or a change of a related entity inside of it, was not made.
     case failed(DataModificationFailure)
     /// The response doesn't tell: it reports failures of changes that it doesn't identify.
     case unknown
@@ -181,19 +181,17 @@ extension ODataClient {
 /// Finds the changes that the entries of a response belong to.
 private struct DeltaUpdateMatch {
     static let contentID = "@Org.OData.Core.V1.ContentID"
-    private static let contentIDs = [contentID, "@Core.ContentID"]
-    private static let exceptions = ["@Org.OData.Core.V1.DataModificationException", "@Core.DataModificationException"]
-
     private let sent: [DynamicEntity]
 
     init(_ sent: [DynamicEntity]) { self.sent = sent }
 
     func results<Entity>(of page: ODataPage<DynamicEntity>, at place: DeltaPlace) throws -> [DeltaUpdateResult<Entity>] {
         var results: [DeltaUpdateResult<Entity>?] = sent.map { _ in nil }
-        var hasUnmatchedFailure = false
+        // A failure of the collection as a whole.
+        var hasUnmatchedFailure = Self.failure(in: page.annotations) != nil || Self.failure(in: page.others) != nil
         for payload in page.entities {
             let entry = try DeltaEntry(.object(payload), at: place)
-            let failure = Self.exceptions.lazy.compactMap { payload[$0] }.first.map { DataModificationFailure($0) }
+            let failure = Self.failure(in: payload)
             guard let number = number(of: payload, entry) else {
                 hasUnmatchedFailure = hasUnmatchedFailure || failure != nil
                 continue
@@ -208,10 +206,41 @@ private struct DeltaUpdateMatch {
         return results.map { $0 ?? (hasUnmatchedFailure ? .unknown : .changed(nil)) }
     }
 
+    /// Returns the failure that a payload reports, its own before those of what is inside of it, such as the changes of a relation.
+    private static func failure(in payload: DynamicEntity) -> DataModificationFailure? {
+        // In the order of the levels, without recursion, since payloads may nest deeply.
+        var level = [payload]
+        while !level.isEmpty {
+            var inner: [DynamicEntity] = []
+            for object in level {
+                for property in object.properties {
+                    if isTerm("DataModificationException", property.name) { return DataModificationFailure(property.value) }
+                    var values = [property.value]
+                    while let value = values.popLast() {
+                        switch value {
+                        case .object(let object): inner.append(object)
+                        case .array(let elements): values += elements.list.reversed()
+                        default: break
+                        }
+                    }
+                }
+            }
+            level = inner
+        }
+        return nil
+    }
+
+    /// Returns whether a member is an annotation with a term of the vocabulary Core, whose alias the service chooses (CSDL 4.01, section
+    /// 4.2): by the term's own name, with or without a qualifier.
+    private static func isTerm(_ term: String, _ name: String) -> Bool {
+        // The annotations of a page are named without `@`.
+        let annotation = name.lastIndex(of: "@").map { name[name.index(after: $0)...] } ?? name[...]
+        return annotation.prefix { $0 != "#" }.hasSuffix("." + term)
+    }
+
     /// Returns the number of the change that an entry of the response belongs to: by its content id, by its id, or by the key that was sent.
     private func number(of payload: DynamicEntity, _ entry: DeltaEntry) -> Int? {
-        for name in Self.contentIDs {
-            guard let value = payload[name] else { continue }
+        if let value = payload.properties.first(where: { $0.name.hasPrefix("@") && Self.isTerm("ContentID", $0.name) })?.value {
             let text = value.string ?? value.integer.map { String($0) } ?? ""
             return sent.firstIndex { $0[Self.contentID]?.string == text }
         }

@@ -79,6 +79,28 @@ import WebServiceTesting
         #expect(cut?.kind == .delta)
     }
 
+    @Test func `failures under any alias, inside of a change and of the whole collection are found`() async throws {
+        let client = stub.client(.v401)
+        let failure = #"DataModificationException":{"responseCode":409,"messageText":"used"}"#
+        let rest = Array(repeating: "done", count: 5)
+        let unknown = Array(repeating: "unknown", count: 6)
+        for (body, results) in [
+            (#""value":[{"ID":1,"@C.ContentID":"1","@C.\#(failure)}]"#, ["409 used"] + rest),
+            (#""value":[{"X":2,"@V.ContentID#a":1,"@V.DataModificationException#a":{"responseCode":409}}]"#, ["409 "] + rest),
+            (#""value":[{"ID":1,"@C.ContentID":"1","Parts@delta":[{"ID":5},{"ID":6,"@C.\#(failure)}]}]"#, ["409 used"] + rest),
+            (#""value":[{"ID":1,"@C.ContentID":"1","Parts@C.\#(failure)}]"#, ["409 used"] + rest),
+            (#""value":[{"X":1,"Parts":[[{"Maker":{"@C.\#(failure)}}]]}]"#, unknown),
+            (#""value@C.\#(failure),"value":[]"#, unknown), (#""@C.\#(failure),"value":[]"#, unknown),
+            (
+                #""value":[{"ID":1,"@C.ContentID":"1","@C.NoDataModificationException":1,"DataModificationException":{}}]"#,
+                ["entity"] + rest
+            ),
+        ] {
+            stub.fallback(.json("{\(body)}"))
+            #expect(texts(try await client.update(products, with: update, continuingOnError: true)) == results, "\(body)")
+        }
+    }
+
     @Test func `earlier versions have no such updates, and nothing to change sends nothing`() async throws {
         for version in [ODataVersion.v2, .v4] {
             let error = await #expect(throws: ServiceError.self) { try await stub.client(version).update(products, with: update) }
