@@ -11,6 +11,8 @@ struct CallSettings: Sendable {
     let accept: String?
     /// The `Accept` field of calls whose result may be a stream property, which has any media type; `nil` in version 2, which has none.
     let acceptWithStreams: String?
+    /// The media type of payloads that the serializer accepts.
+    private let payloadType: String
     /// The reading and writing of payloads, and of calls whose result is the whole body.
     private let insidePayload: SharedCallSettings
     private let wholeBody: SharedCallSettings
@@ -35,6 +37,7 @@ struct CallSettings: Sendable {
             reader.format = PayloadFormat(accepting: version, isIEEE754Compatible: isCompatible)
             return SharedCallSettings { $0.serializer(serializer).decoding(with: reader) }
         }
+        payloadType = PayloadFormat(accepting: version, isIEEE754Compatible: isCompatible).contentType
         insidePayload = shared(.inside)
         wholeBody = shared(.whole)
     }
@@ -53,6 +56,9 @@ struct CallSettings: Sendable {
         }
         return accept(place, for: result).map { call.constantHeader(.accept, $0) } ?? call
     }
+
+    /// Returns the `Accept` field of a call whose body isn't read by the serializer.
+    func accepted(_ place: ResultPlace, for result: any Any.Type) -> String { accept(place, for: result) ?? payloadType }
 
     /// Returns the `Accept` field of a call; `nil` if the serializer's applies.
     private func accept(_ place: ResultPlace, for result: any Any.Type) -> String? {

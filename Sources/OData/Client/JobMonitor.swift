@@ -1,5 +1,5 @@
 import Foundation
-public import WebServiceClient
+import WebServiceClient
 
 /// The resource that tells how far a service is with a request (Protocol 4.01, section 11.6).
 struct JobMonitor: Sendable {
@@ -15,12 +15,13 @@ struct JobMonitor: Sendable {
     /// The date of the service's last answer.
     var answeredAt: Date
 
-    func ticket(route: String, _ purpose: CallPurpose) -> ODataJobTicket {
+    func ticket(route: String, _ purpose: CallPurpose, _ form: JobForm) -> ODataJobTicket {
         var mustExist: Bool?
         if case .changing(let must) = purpose { mustExist = must }
         let notBefore = wait.map { answeredAt.addingTimeInterval($0 / .seconds(1)) }
         return ODataJobTicket(
-            monitor: url, base: base, origin: origin.description, route: route, mustExist: mustExist, notBefore: notBefore)
+            monitor: url, base: base, origin: origin.description, route: route, mustExist: mustExist, place: form.place,
+            accept: form.accept, notBefore: notBefore)
     }
 }
 
@@ -36,19 +37,38 @@ struct JobReport: Sendable {
         progress = object["percentageComplete"]?.double.flatMap { $0.isFinite ? min(max($0 / 100, 0), 1) : nil }
     }
 
-    /// Graph answers 202 even for a finished job.
-    var isCompleted: Bool { status.lowercased() == "completed" }
-    var isFailed: Bool { ["failed", "deletefailed"].contains(status.lowercased()) }
+    private var word: String { status.lowercased() }
+    var isCompleted: Bool { word == "completed" }
+    var isFailed: Bool { ["failed", "deletefailed"].contains(word) }
+    /// Whether the status is known to mean that the request isn't finished.
+    var isRunning: Bool { ["notstarted", "inprogress", "running", "waiting", "updating", "deletepending"].contains(word) }
 }
 
-/// A response whose body isn't decoded yet.
-struct UndecodedAnswer: Sendable {
-    var status: Int
-    var headers: HTTPFields
-    var body: Data
-    /// The base of relative links.
-    var url: URL
-    var duration: Duration
+/// A monitor's answer: the result, or the news that there is none yet.
+struct MonitorAnswer: Sendable {
+    let response: ServiceResponse<Data>
+    let monitor: JobMonitor
+    /// What the service says about the request in the body; `nil` if the body is the result.
+    let report: JobReport?
+    /// Whether the body may tell a failure although the status is a success.
+    let mayTellFailure: Bool
+
+    /// - Parameter hasNoValue: whether the body isn't read as the result.
+    init(_ response: ServiceResponse<Data>, _ monitor: JobMonitor, hasNoValue: Bool) {
+        self.response = response
+        self.monitor = monitor
+        let type = response.headers[.contentType].flatMap { MediaType($0) }
+        let hasOwnStatus = response.headers["AsyncResult"] != nil || type?.essence == "application/http"
+        // A monitor elsewhere isn't one of OData, and knows no AsyncResult. The body of a request without a result could only tell a failure.
+        mayTellFailure = response.status != 202 && !hasOwnStatus && (monitor.isForeign || hasNoValue)
+        report = response.status == 202 || mayTellFailure ? JobReport(response) : nil
+    }
+
+    /// Whether the request isn't finished. Graph answers 202 even for a finished job.
+    var isRunning: Bool {
+        guard response.status == 202 else { return report?.isRunning == true }
+        return report?.isCompleted != true && report?.isFailed != true
+    }
 }
 
 extension ODataClient {
@@ -62,11 +82,14 @@ extension ODataClient {
         }
     }
 
-    /// Returns the call to a monitor. The JSON type is accepted explicitly, because services of 4.0 send a whole response otherwise.
-    func monitorCall(_ monitor: JobMonitor, _ operation: ODataOperation, method: ServiceRequest.Method = .get) -> ServiceCall {
+    /// Returns the call to a monitor. The type of the result is accepted explicitly, because services of 4.0 send a whole response otherwise.
+    func monitorCall(
+        _ monitor: JobMonitor, _ operation: ODataOperation, _ form: JobForm, for result: any Any.Type,
+        method: ServiceRequest.Method = .get
+    ) -> ServiceCall {
         let call = monitor.isForeign ? http.request(method, outside: monitor.url) : http.request(method, link: monitor.url)
-        let type = callSettings.accept ?? PayloadFormat(accepting: printer.version).contentType
-        let named = call.named(operation.route, route: operation.route).header(.accept, monitor.isForeign ? "application/json" : type)
+        let usual = monitor.isForeign && form.place == .payload ? "application/json" : callSettings.accepted(form.place, for: result)
+        let named = call.named(operation.route, route: operation.route).header(.accept, form.accept ?? usual)
         return method == .get ? named : named.withoutBody()
     }
 
@@ -115,81 +138,4 @@ extension ODataClient {
     private static func wait(in headers: HTTPFields, from date: Date) -> Duration? {
         RetryAfter.delay(in: headers, from: date).map { max($0, .milliseconds(200)) }
     }
-
-    /// Returns the result of a request in its monitor's response: the response itself with the status in `AsyncResult`, or a response inside
-    /// of the body.
-    func result(in response: ServiceResponse<Data>, at base: URL, _ operation: ODataOperation) throws -> UndecodedAnswer {
-        var answer = UndecodedAnswer(
-            status: response.status, headers: response.headers, body: response.value, url: base, duration: response.duration)
-        let type = response.headers[.contentType].flatMap { MediaType($0) }
-        if type?.essence == "application/http" {
-            do throws(EmbeddedResponse.Fault) {
-                let inner = try EmbeddedResponse(response.value)
-                (answer.status, answer.headers, answer.body) = (inner.status, inner.headers, inner.body)
-            } catch {
-                let cause = ODataJobError.malformedResult(error.description)
-                throw self.error(
-                    operation, .decoding, .job, cause.description, cause: cause,
-                    response: ResponseSummary(of: response, body: response.value))
-            }
-        } else if let text = response.headers["AsyncResult"] {
-            guard let status = Int(text.trimmingCharacters(in: .whitespaces)), (100...999).contains(status) else {
-                let cause = ODataJobError.malformedResult("AsyncResult isn't a status: '\(VisibleText.of(String(text.prefix(40))))'.")
-                throw self.error(
-                    operation, .decoding, .job, cause.description, cause: cause,
-                    response: ResponseSummary(of: response, body: response.value))
-            }
-            answer.status = status
-        } else if response.status == 202 {
-            answer.status = 200
-        }
-        return answer
-    }
-
-    /// Decodes a response as if it had come at once.
-    func decoded<Value: Decodable & Sendable>(
-        _ answer: UndecodedAnswer, _ operation: ODataOperation, for purpose: CallPurpose
-    ) throws -> ServiceResponse<Value> {
-        func summary() -> ResponseSummary {
-            ResponseSummary(status: answer.status, headers: answer.headers, url: answer.url, body: answer.body)
-        }
-        guard (200..<300).contains(answer.status) else {
-            let body = ODataErrorBody(answer.body)
-            let text = body?.description ?? "The service carried out the request, which failed with status \(answer.status)."
-            var failure = error(operation, .status, body == nil ? .status : .refused, text, cause: body, response: summary())
-            failure.errorBody = body
-            throw failure
-        }
-        try check(
-            answer.status, for: purpose, operation, response: summary(), url: answer.url.absoluteString,
-            location: answer.headers[.location])
-        try check(versionOf: answer.headers, operation, response: summary())
-        do {
-            return ServiceResponse(
-                value: try value(Value.self, in: answer), status: answer.status, headers: answer.headers, url: answer.url,
-                duration: answer.duration)
-        } catch {
-            let cause = error
-            let text = "The result can't be read as \(Value.self): \(ServiceError.text(of: cause))"
-            throw Self.withErrorBody(
-                self.error(operation, .decoding, answer.body.isEmpty ? .emptyBody : .decoding, text, cause: cause, response: summary()))
-        }
-    }
-
-    private func value<Value: Decodable>(_ type: Value.Type, in answer: UndecodedAnswer) throws -> Value {
-        if let nothing = NoContent() as? Value { return nothing }
-        if answer.body.isEmpty || answer.status == 204 || answer.status == 205 {
-            if let optional = type as? any ExpressibleByNilLiteral.Type, let none = optional.init(nilLiteral: ()) as? Value { return none }
-        }
-        var serializer = ODataSerializer(format: PayloadFormat(version: printer.version), types: types, userInfo: userInfo)
-        serializer.plainValues = .inside
-        let contentType = answer.headers[.contentType]
-        if !serializer.readsInsidePayload(type, contentType: contentType), let bytes = answer.body as? Value { return bytes }
-        return try serializer.decode(type, from: answer.body, at: [], contentType: contentType, url: answer.url)
-    }
-}
-
-extension ServiceError.Kind {
-    /// An asynchronous request has no result; the cause is ``ODataJobError``.
-    public static let job = Self(rawValue: "job")
 }

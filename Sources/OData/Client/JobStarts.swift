@@ -101,7 +101,9 @@ extension ODataClient {
         let monitor = JobMonitor(
             url: ticket.monitor, isForeign: Origin(ticket.monitor) != origin, base: ticket.base, origin: origin, wait: wait,
             answeredAt: currentDate)
-        return ODataJob(self, operation, ticket.mustExist.map { .changing(mustExist: $0) } ?? .calling, try secured(monitor, operation))
+        return ODataJob(
+            self, operation, ticket.mustExist.map { .changing(mustExist: $0) } ?? .calling,
+            JobForm(place: ticket.place ?? .payload, accept: ticket.accept), try secured(monitor, operation))
     }
 
     private func start<Value: Decodable & Sendable>(
@@ -109,25 +111,24 @@ extension ODataClient {
     ) async throws -> ODataJob<Value> {
         var operation = operation
         operation.query.options.headers.append("Prefer", Self.preference(wait))
-        return try await start(try call(operation, for: Value.self), ODataOperation(operation.query.resource), for: purpose)
+        return try await start(try call(operation, for: Value.self), ODataOperation(operation.query), for: purpose)
     }
 
     private func start<Value: Decodable & Sendable>(
         _ call: ServiceCall, _ operation: ODataOperation, for purpose: CallPurpose
     ) async throws -> ODataJob<Value> {
-        let type = callSettings.accept ?? PayloadFormat(accepting: printer.version).contentType
-        let accepted = operation.headers[.accept] ?? type
-        let sent = call.describing { $0.raw() }.header(.accept, accepted)
-        let response = try await sent.response(Data.self)
+        let form = JobForm(place: ResultPlace(try call.url().absoluteString), accept: operation.headers[.accept])
+        let accepted = form.accept ?? callSettings.accepted(form.place, for: Value.self)
+        let response = try await call.describing { $0.raw() }.header(.accept, accepted).response(Data.self)
         let base = LongQueryPolicy.base(of: response.url)
         guard response.status == 202, let location = response.headers[.location] else {
             // A 202 without a monitor is an error, because there would be no result.
-            let answer = UndecodedAnswer(
-                status: response.status, headers: response.headers, body: response.value, url: base, duration: response.duration)
-            return ODataJob(
-                self, operation, purpose, finished: try decoded(answer, operation, for: response.status == 202 ? .reading : purpose))
+            let result: ServiceResponse<Value> = try decoded(
+                UndecodedAnswer(response, at: base), operation, for: response.status == 202 ? .reading : purpose, form)
+            return ODataJob(self, operation, purpose, finished: result)
         }
-        return ODataJob(self, operation, purpose, try monitor(location, from: response, base: base, operation))
+        try check(trailersOf: response, operation)
+        return ODataJob(self, operation, purpose, form, try monitor(location, from: response, base: base, operation))
     }
 
     private static func asynchronous(_ operation: ODataOperation, _ wait: Duration?) -> ODataOperation {

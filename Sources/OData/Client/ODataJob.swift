@@ -9,39 +9,64 @@ public import WebServiceClient
 ///
 /// A class, because the location of the job's monitor may change, and all users of the job must know it.
 public final class ODataJob<Value: Decodable & Sendable>: Sendable {
-    private enum State {
+    private enum Phase {
         case running(JobMonitor)
+        /// The service's last answer. It is kept until it is decoded, because services send a result only once.
+        case answered(MonitorAnswer)
         case finished(ServiceResponse<Value>)
+    }
+
+    private struct State {
+        var phase: Phase
+        /// The number of polls that have ended.
+        var polls = 0
+        var isPolling = false
+        /// The callers that wait for the poll in flight, by number.
+        var waiters: [Int: CheckedContinuation<ODataJobStatus, any Error>] = [:]
+        var waiterCount = 0
+    }
+
+    /// What a caller does that needs news of the job.
+    private enum Turn {
+        case cancelled
+        case known
+        case waits
+        case first(JobMonitor)
     }
 
     private let client: ODataClient
     private let operation: ODataOperation
     private let purpose: CallPurpose
+    private let form: JobForm
     private let state: Locked<State>
 
-    init(_ client: ODataClient, _ operation: ODataOperation, _ purpose: CallPurpose, _ monitor: JobMonitor) {
-        (self.client, self.operation, self.purpose) = (client, operation, purpose)
-        state = Locked(.running(monitor))
+    init(_ client: ODataClient, _ operation: ODataOperation, _ purpose: CallPurpose, _ form: JobForm, _ monitor: JobMonitor) {
+        (self.client, self.operation, self.purpose, self.form) = (client, operation, purpose, form)
+        state = Locked(State(phase: .running(monitor)))
     }
 
     init(_ client: ODataClient, _ operation: ODataOperation, _ purpose: CallPurpose, finished response: ServiceResponse<Value>) {
-        (self.client, self.operation, self.purpose) = (client, operation, purpose)
-        state = Locked(.finished(response))
+        (self.client, self.operation, self.purpose, form) = (client, operation, purpose, JobForm())
+        state = Locked(State(phase: .finished(response)))
     }
+
+    private var phase: Phase { state.withLock { $0.phase } }
 
     /// The data by which ``ODataClient/job(_:returning:)`` finds the job again; `nil` if the job has finished.
     public var ticket: ODataJobTicket? {
-        guard case .running(let monitor) = state.withLock({ $0 }) else { return nil }
-        return monitor.ticket(route: operation.route, purpose)
+        guard case .running(let monitor) = phase else { return nil }
+        return monitor.ticket(route: operation.route, purpose, form)
     }
 
     /// The result. It is waited for by polling: after the time of `Retry-After`, at most an hour, or without it after 1 s, then twice as long
-    /// each time, at most 30 s.
+    /// each time, at most 30 s. Several tasks that wait for the same job share its polls.
     ///
-    /// Cancelling the task ends the wait, not the job: see ``cancel()``.
+    /// Cancelling the task ends the wait, not the job: see ``cancel()``. A poll in flight goes on, and its answer is kept for the next wait.
     ///
     /// - Throws: `ServiceError`: the service's error if the request failed; with the cause ``ODataJobError/gone`` if the service has
-    ///   forgotten the job. After a failed poll, the result can be waited for again. `CancellationError` when the task was cancelled.
+    ///   forgotten the job. After a failed poll, the result can be waited for again. The failure of the request is kept, and so is a result
+    ///   that can't be decoded: the next wait decodes it again, with the client's settings of that time. `CancellationError` when the task
+    ///   was cancelled.
     public var value: Value {
         get async throws { try await response().value }
     }
@@ -50,14 +75,18 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
     public func response() async throws -> ServiceResponse<Value> {
         var pause = Duration.seconds(1)
         while true {
-            switch state.withLock({ $0 }) {
+            let (phase, polls) = state.withLock { ($0.phase, $0.polls) }
+            switch phase {
             case .finished(let response):
                 return response
+            case .answered(let answer):
+                return try decoded(answer)
             case .running(let monitor):
                 let asked = monitor.wait
                 try await client.pause(for: asked ?? pause)
                 if asked == nil { pause = min(pause * 2, .seconds(30)) }
-                _ = try await poll(monitor)
+                // If another task has polled in the meantime, the service asked for a new wait.
+                if state.withLock({ $0.polls }) == polls { _ = try await poll() }
             }
         }
     }
@@ -66,8 +95,11 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
     ///
     /// - Throws: the errors of ``value``.
     public func status() async throws -> ODataJobStatus {
-        guard case .running(let monitor) = state.withLock({ $0 }) else { return .finished }
-        return try await poll(monitor)
+        if case .running = phase, case .running(let progress, let wait) = try await poll() {
+            return .running(progress: progress, wait: wait)
+        }
+        if case .answered(let answer) = phase { _ = try decoded(answer) }
+        return .finished
     }
 
     /// Asks the service to cancel the request, by DELETE. Not all services support that.
@@ -76,37 +108,95 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
     /// - Throws: `ServiceError`, with status 405 (Method Not Allowed) if the service can't cancel it; with the cause ``ODataJobError/gone`` if
     ///   it has forgotten the job. `CancellationError` when the task was cancelled.
     public func cancel() async throws -> ODataJobCancellation {
-        guard case .running(let monitor) = state.withLock({ $0 }) else { return .finished }
-        let response = try await client.answer(of: client.monitorCall(monitor, operation, method: .delete), operation)
+        guard case .running(let monitor) = phase else { return .finished }
+        let response: ServiceResponse<Data>
+        do {
+            response = try await client.answer(
+                of: client.monitorCall(monitor, operation, form, for: Value.self, method: .delete), operation)
+        } catch {
+            // A service forgets a job whose result was fetched in the meantime.
+            guard case .running = phase else { return .finished }
+            throw error
+        }
         guard response.status == 202 else { return .cancelled }
         move(monitor, try client.monitor(after: response, monitor, operation))
         return .pending
     }
 
-    /// Polls the monitor, and keeps what it says.
-    private func poll(_ monitor: JobMonitor) async throws -> ODataJobStatus {
-        let response = try await client.answer(of: client.monitorCall(monitor, operation), operation)
-        let report = JobReport(response)
-        if response.status == 202, report?.isCompleted != true {
-            let next = try client.monitor(after: response, monitor, operation)
-            move(monitor, next)
-            guard report?.isFailed != true else {
-                throw client.error(
-                    operation, .status, .refused, "The service reports that the request failed: \(report?.status ?? "").",
-                    cause: ODataErrorBody(response.value), response: ResponseSummary(of: response, body: response.value))
-            }
-            return .running(progress: report?.progress, wait: next.wait)
-        }
-        let answer = try client.result(in: response, at: monitor.base, operation)
-        let result: ServiceResponse<Value> = try client.decoded(answer, operation, for: purpose)
-        state.withLock { $0 = .finished(result) }
-        return .finished
+    /// Decodes the service's last answer, or throws the failure that it reports.
+    private func decoded(_ answer: MonitorAnswer) throws -> ServiceResponse<Value> {
+        let result: ServiceResponse<Value> = try client.decoded(client.result(in: answer, operation), operation, for: purpose, form)
+        state.withLock { $0.phase = .finished(result) }
+        return result
     }
 
-    /// Replaces the monitor, unless another poll was faster.
+    /// Polls the monitor, or waits for the poll in flight: a second one wouldn't get the result.
+    private func poll() async throws -> ODataJobStatus {
+        let number = state.withLock { state in
+            state.waiterCount += 1
+            return state.waiterCount
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { join(number, $0) }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    private func join(_ number: Int, _ waiter: CheckedContinuation<ODataJobStatus, any Error>) {
+        let turn: Turn = state.withLock { state in
+            if Task.isCancelled { return .cancelled }
+            guard case .running(let monitor) = state.phase else { return .known }
+            state.waiters[number] = waiter
+            if state.isPolling { return .waits }
+            state.isPolling = true
+            return .first(monitor)
+        }
+        switch turn {
+        case .cancelled: waiter.resume(throwing: CancellationError())
+        case .known: waiter.resume(returning: .finished)
+        case .waits: break
+        // A task of its own, because the answer belongs to all callers and isn't sent again if the first of them is cancelled.
+        case .first(let monitor): Task { await ask(monitor) }
+        }
+    }
+
+    /// Asks the monitor, and keeps what it says for all callers.
+    private func ask(_ monitor: JobMonitor) async {
+        let status: Result<ODataJobStatus, any Error>
+        do {
+            status = .success(try await news(of: monitor))
+        } catch {
+            status = .failure(error)
+        }
+        let waiters = state.withLock { state in
+            defer {
+                state.waiters = [:]
+                state.isPolling = false
+                state.polls += 1
+            }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(with: status) }
+    }
+
+    private func news(of monitor: JobMonitor) async throws -> ODataJobStatus {
+        let response = try await client.answer(of: client.monitorCall(monitor, operation, form, for: Value.self), operation)
+        let answer = MonitorAnswer(response, monitor, hasNoValue: Value.self == NoContent.self || Value.self == NoContent?.self)
+        guard answer.isRunning else {
+            state.withLock { $0.phase = .answered(answer) }
+            return .finished
+        }
+        try client.check(trailersOf: response, operation)
+        let next = try client.monitor(after: response, monitor, operation)
+        move(monitor, next)
+        return .running(progress: answer.report?.progress, wait: next.wait)
+    }
+
+    /// Replaces the monitor, unless a cancellation or a poll was faster.
     private func move(_ old: JobMonitor, _ new: JobMonitor) {
         state.withLock { state in
-            if case .running(let current) = state, current.url == old.url { state = .running(new) }
+            if case .running(let current) = state.phase, current.url == old.url { state.phase = .running(new) }
         }
     }
 }
@@ -166,6 +256,8 @@ public struct ODataJobTicket: Sendable, Hashable, Codable {
     let origin: String
     let route: String
     let mustExist: Bool?
+    let place: ResultPlace?
+    let accept: String?
 
     /// The date before which the service asked not to be polled; `nil` if it didn't.
     public let notBefore: Date?

@@ -25,7 +25,7 @@ struct ODataOperation: Sendable {
 }
 
 /// The location of a resource's value in the response.
-enum ResultPlace: Sendable {
+enum ResultPlace: String, Sendable, Codable {
     /// The body is JSON that contains the value.
     case payload
     /// The body is a number as text (Protocol 4.01, section 11.2.10).

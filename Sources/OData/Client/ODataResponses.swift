@@ -103,12 +103,16 @@ extension ODataClient {
     }
 
     /// Checks the trailers: a service may revoke a response after its body (Protocol 4.01, section 8.3.2).
-    private func check<Value>(trailersOf response: ServiceResponse<Value>, _ operation: ODataOperation) throws {
-        guard let text = response.report?.trailers["OData-Error"] else { return }
+    func check<Value>(trailersOf response: ServiceResponse<Value>, _ operation: ODataOperation) throws {
+        try check(trailersIn: response.report, operation, response: ResponseSummary(of: response))
+    }
+
+    func check(trailersIn report: ExchangeReport?, _ operation: ODataOperation, response: @autoclosure () -> ResponseSummary) throws {
+        guard let text = report?.trailers["OData-Error"] else { return }
         let body = ODataErrorBody(Data(text.utf8))
         var error = self.error(
             operation, .body, .refused, "The service reported a failure after its response: \(body?.description ?? "no reason").",
-            cause: body, response: ResponseSummary(of: response))
+            cause: body, response: response())
         error.errorBody = body
         throw error
     }

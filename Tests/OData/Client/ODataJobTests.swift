@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
@@ -163,6 +164,187 @@ import WebServiceTesting
         }
     }
 
+    @Test func `tasks that wait together share the polls and the result`() async throws {
+        let waits = waits
+        stub["Items"] = .answering { [stub] _ in
+            switch stub.requests.count {
+            case 1: return accepted()
+            case 2:
+                // Both tasks have waited before the service answers, and it sends the result only once.
+                while waits.withLock({ $0.count < 2 }) { await Task.yield() }
+                return .json(Self.page)
+            default: return .status(404)
+            }
+        }
+        let job = try await client().start(items)
+        let found = try await watched {
+            async let first = job.value.entities
+            async let second = job.value.entities
+            return try await [first, second]
+        }
+        #expect(found == [[Item(id: 1)], [Item(id: 1)]] && stub.requests.count == 2)
+        #expect(try await job.status() == .finished)
+        #expect(try await job.cancel() == .finished)
+    }
+
+    @Test func `a cancelled wait ends at once, and the answer on its way is kept`() async throws {
+        let isOpen = Locked(false)
+        stub["Items"] = .answering { [stub] _ in
+            guard stub.requests.count > 1 else { return accepted() }
+            while !isOpen.withLock({ $0 }) { await Task.yield() }
+            return stub.requests.count == 2 ? .json(Self.page) : .status(404)
+        }
+        let job = try await client().start(items)
+        try await watched { [stub] in
+            let waiting = Task { try await job.value }
+            while stub.requests.count < 2 { await Task.yield() }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            isOpen.withLock { $0 = true }
+            let entities = try await job.value.entities
+            #expect(entities == [Item(id: 1)] && stub.requests.count == 2)
+        }
+    }
+
+    @Test func `the final answer is kept, also if it is a failure or can't be decoded`() async throws {
+        let body = #"{"error":{"code":"E1","message":"m"}}"#
+        let answers: [(StubAnswer, ServiceError.Kind)] = [
+            (.json(body, headers: ["AsyncResult": "409"]), .refused), (.json(#"{"value":[{"id":"x"}]}"#), .decoding),
+            (.json(body, headers: ["AsyncResult": "abc"]), .job), (.data(Data("nothing".utf8), type: "application/http"), .job),
+            (.json(#"{"operation":"copy","status":"failed"}"#, status: 202), .refused),
+        ]
+        for (answer, kind) in answers {
+            stub.forgetRequests()
+            stub["Items"] = .inTurn(accepted(), answer, .status(404))
+            let job = try await client().start(items)
+            for _ in 0..<2 {
+                let error = await #expect(throws: ServiceError.self) { try await job.value }
+                #expect(error?.kind == kind)
+                let same = await #expect(throws: ServiceError.self) { try await job.status() }
+                #expect(same?.kind == kind)
+            }
+            #expect(stub.requests.count == 2 && job.ticket == nil)
+            #expect(try await job.cancel() == .finished)
+        }
+        // A failed poll isn't final.
+        stub["Items"] = .inTurn(accepted(), .status(400), .json(Self.page))
+        let job = try await client().start(items)
+        await #expect(throws: ServiceError.self) { try await job.status() }
+        #expect(try await job.value.entities == [Item(id: 1)])
+    }
+
+    private struct Choosy: Decodable, Sendable {
+        static let key = CodingUserInfoKey(rawValue: "choosy")
+
+        init(from decoder: any Decoder) throws {
+            guard let key = Self.key, decoder.userInfo[key] != nil else {
+                throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "The setting is missing."))
+            }
+        }
+    }
+
+    @Test func `a result is decoded again with the client's settings of that time`() async throws {
+        stub["Items"] = .inTurn(accepted(), .json(#"{"id":1}"#), .status(404))
+        let client = client()
+        let job: ODataJob<Choosy> = try await client.start(evaluating: ODataQuery(ResourcePath("Items")))
+        await #expect(throws: ServiceError.self) { try await job.value }
+        client.userInfo = [try #require(Choosy.key): true]
+        _ = try await job.value
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func `a failure after the response is an error`() async throws {
+        for status in [200, 202] {
+            stub["Items"] = status == 200 ? .json(Self.page) : accepted()
+            let late = await #expect(throws: ServiceError.self) { try await self.client().takingBackItsAnswers().start(items) }
+            #expect((late?.errorBody as? ODataErrorBody)?.code == "E1" && late?.kind == .refused, "\(status)")
+        }
+        let client = client()
+        client.configure {
+            $0.interceptors = [
+                ResponseProcessor {
+                    guard $0.status == 200 else { return }
+                    $0.report = ExchangeReport(
+                        metrics: { ExchangeMetrics() }, trailers: { ["OData-Error": #"{"error":{"code":"E1","message":"late"}}"#] })
+                }
+            ]
+        }
+        stub["Items"] = .inTurn(accepted(), .json(Self.page), .status(404))
+        let job = try await client.start(items)
+        for _ in 0..<2 {
+            let error = await #expect(throws: ServiceError.self) { try await job.value }
+            #expect((error?.errorBody as? ODataErrorBody)?.code == "E1" && error?.message.contains("late") == true)
+        }
+    }
+
+    @Test func `a report or an error in a successful answer isn't the result`() async throws {
+        let failed = #"{"operation":"copy","status":"failed"}"#
+        let running = #"{"operation":"copy","status":"inProgress","percentageComplete":40}"#
+        let error = #"{"error":{"code":"E1","message":"m"}}"#
+        let action = ODataQuery(ResourcePath("Items"))
+        for place in ["/status/1", "https://other.example/m/1"] {
+            for body in [failed, error] {
+                stub["Items"] = .inTurn(accepted(place), .json(running), .json(body), .status(404))
+                let job: ODataJob<NoContent> = try await client().start(invoking: action)
+                #expect(try await job.status() == .running(progress: 0.4, wait: nil), "\(place)")
+                let refused = await #expect(throws: ServiceError.self) { try await job.value }
+                #expect(refused?.kind == .refused && refused?.status == 200, "\(place) \(body)")
+                #expect((refused?.errorBody as? ODataErrorBody)?.code == (body == error ? "E1" : nil))
+            }
+            stub["Items"] = .inTurn(accepted(place), .json(#"{"operation":"copy","status":"completed"}"#))
+            let done: ODataJob<NoContent> = try await client().start(invoking: action)
+            _ = try await done.value
+            // With a status of its own, the body is the result.
+            stub["Items"] = .inTurn(accepted(place), .json(failed, headers: ["AsyncResult": "200"]))
+            let other: ODataJob<DynamicEntity> = try await client().start(invoking: action)
+            #expect(try await other.value["status"] == "failed")
+        }
+        stub["Items"] = .inTurn(accepted("https://other.example/m/1"), .json(running), .json(failed))
+        let foreign: ODataJob<DynamicEntity> = try await client().start(invoking: action)
+        await #expect(throws: ServiceError.self) { try await foreign.value }
+        // Entities with such properties.
+        stub["Items"] = .inTurn(accepted("https://other.example/m/1"), .json(#"{"operation":"x","status":"open"}"#))
+        let open: ODataJob<DynamicEntity> = try await client().start(invoking: action)
+        #expect(try await open.value["status"] == "open")
+        stub["Items"] = .inTurn(accepted(), .json(failed))
+        let own: ODataJob<DynamicEntity> = try await client().start(invoking: action)
+        #expect(try await own.value["status"] == "failed")
+    }
+
+    private var accepts: [String?] { stub.requests.map { $0.request.headers[.accept] } }
+
+    @Test func `raw values and counts are asked for and read as such, also by a ticket`() async throws {
+        let client = client()
+        let name = EntityRequest<String>(at: "Items(1)/Name/$value")
+        let answer = StubAnswer.data(Data("5 \u{E9}".utf8), type: "text/plain;charset=utf-8")
+        stub.fallback(answer)
+        #expect(try await client.start(name).value == "5 \u{E9}")
+        stub.fallback(.inTurn(accepted(), answer))
+        #expect(try await client.start(name).value == "5 \u{E9}" && accepts == ["*/*", "*/*", "*/*"])
+        stub.fallback(.inTurn(accepted(), answer))
+        let ticket = try #require(try await client.start(name).ticket)
+        let kept = try JSONDecoder().decode(ODataJobTicket.self, from: JSONEncoder().encode(ticket))
+        #expect(kept == ticket)
+        #expect(try await client.job(kept, returning: String.self).value == "5 \u{E9}" && accepts.last == "*/*")
+        let inner = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n5"
+        stub.fallback(.inTurn(accepted("https://other.example/m/1"), .data(Data(inner.utf8), type: "application/http")))
+        #expect(try await client.start(name).value == "5" && accepts.last == "*/*")
+        stub.forgetRequests()
+        stub.fallback(.inTurn(accepted(), .data(Data("17".utf8), type: "text/plain")))
+        #expect(try await client.start(EntityRequest<Int>(at: "Items/$count")).value == 17)
+        #expect(accepts == Array(repeating: "text/plain, */*;q=0.1", count: 2))
+        // The request's own field, and the client's settings.
+        stub.forgetRequests()
+        stub.fallback(.inTurn(accepted(), .json(Self.page)))
+        _ = try await client.start(items.header("Accept", "application/json;odata.streaming=true")).value
+        #expect(accepts == Array(repeating: "application/json;odata.streaming=true", count: 2))
+        stub.forgetRequests()
+        client.asksForIEEE754Compatible = true
+        stub.fallback(.inTurn(accepted(), .json(Self.page)))
+        _ = try await client.start(items).value
+        #expect(accepts.count == 2 && accepts.allSatisfy { $0?.contains("IEEE754Compatible=true") == true })
+    }
+
     @Test func `changes, operations and entities have results of their own`() async throws {
         let client = client(.v401)
         let created = #"{"@odata.etag":"\"1\"","id":7}"#
@@ -190,37 +372,5 @@ import WebServiceTesting
         #expect(try await text.value == "5")
         stub["Items(…)"] = .inTurn(accepted(), .json(#"{"id":7}"#))
         #expect(try await client.start(items.key(7)).value == Item(id: 7))
-    }
-}
-
-/// Responses inside of a body.
-@Suite struct EmbeddedResponseTests {
-    @Test func `a response is read with either line end, with and without a length`() throws {
-        for end in ["\r\n", "\n"] {
-            let text = ["HTTP/1.1 201 Created now", "Content-Type: text/plain", "X: 1", "", "a\(end)\(end)b"].joined(separator: end)
-            let response = try EmbeddedResponse(Data((end + text).utf8))
-            #expect(response.status == 201 && response.headers["X"] == "1" && response.headers[.contentType] == "text/plain")
-            #expect(response.body == Data("a\(end)\(end)b".utf8))
-            let bounded = try EmbeddedResponse(Data("HTTP/1.1 200\(end)Content-Length: 2\(end)\(end)abc".utf8))
-            #expect(bounded.body == Data("ab".utf8))
-            #expect(try EmbeddedResponse(Data("HTTP/1.1 204 No Content\(end)X: 1\(end)".utf8)).headers["X"] == "1")
-        }
-    }
-
-    @Test(arguments: [
-        "", "HTTP/1.1", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab",
-        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    ]) func `what is no response is refused`(text: String) {
-        #expect(throws: EmbeddedResponse.Fault.self) { try EmbeddedResponse(Data(text.utf8)) }
-    }
-
-    @Test func `any cut is read or refused`() {
-        let text = Data("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}".utf8)
-        for count in 0..<text.count { #expect((try? EmbeddedResponse(text.prefix(count)))?.body ?? Data() == Data()) }
-        #expect(throws: EmbeddedResponse.Fault.self) {
-            try EmbeddedResponse(Data("HTTP/1.1 200 OK\r\n".utf8) + Data(repeating: 0x61, count: 300_000) + Data("\r\n\r\n".utf8))
-        }
     }
 }
