@@ -222,7 +222,7 @@ enum ParserTarget: String, CaseIterable {
     }
 
     /// Checks that a parser reads the same from the whole, from single bytes, and from pieces of another size.
-    private func checkPieces<Result: Equatable>(_ text: String, _ read: (_ size: Int) -> Result) {
+    func checkPieces<Result: Equatable>(_ text: String, _ read: (_ size: Int) -> Result) {
         let whole = read(.max)
         for size in [1, 2 + text.utf8.count % 7] {
             check(read(size) == whole, "pieces of \(size) make a difference to \(text.debugDescription)")

@@ -32,7 +32,7 @@ extension ODataClient {
             let old = readDeferral as? DeferredReads
             readDeferral = newValue.map { DeferredReads($0) }
             // Nothing would send the waiting reads otherwise.
-            old?.flush(self)
+            old?.end(self)
         }
     }
 }
@@ -49,6 +49,8 @@ final class DeferredReads: ReadDeferral {
         var count = 0
         /// The number of batches, which tells an outdated timer.
         var batches = 0
+        /// Whether the client has other settings now. A read that still comes here is sent on its own.
+        var isEnded = false
     }
 
     let settings: DeferredBatch
@@ -76,9 +78,10 @@ final class DeferredReads: ReadDeferral {
 
     private func enqueue(_ number: Int, _ call: EnclosedCall, _ waiter: Waiter, _ client: ODataClient) {
         let limit = max(1, min(settings.limit, client.batching.limit ?? .max))
-        enum Turn { case cancelled, first(batch: Int), waits, full }
+        enum Turn { case cancelled, alone, first(batch: Int), waits, full }
         let turn: Turn = state.withLock { state in
             if Task.isCancelled { return .cancelled }
+            if state.isEnded { return .alone }
             state.waiters[number] = waiter
             state.unsent.append((number, call))
             if state.unsent.count >= limit { return .full }
@@ -86,6 +89,7 @@ final class DeferredReads: ReadDeferral {
         }
         switch turn {
         case .cancelled: waiter.resume(throwing: CancellationError())
+        case .alone: waiter.resume(returning: nil)
         case .waits: break
         case .full: flush(client)
         case .first(let batch):
@@ -95,8 +99,14 @@ final class DeferredReads: ReadDeferral {
         }
     }
 
+    /// Sends the waiting reads, and lets none wait any more.
+    func end(_ client: ODataClient) {
+        state.withLock { $0.isEnded = true }
+        flush(client)
+    }
+
     /// Sends the waiting reads.
-    func flush(_ client: ODataClient) {
+    private func flush(_ client: ODataClient) {
         let reads = state.withLock { state in
             defer {
                 state.unsent = []

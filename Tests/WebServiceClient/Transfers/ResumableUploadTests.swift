@@ -14,6 +14,8 @@ import WebServiceTesting
     private func client(_ server: LoopbackServer, retry: RetryPolicy = Archive.eager) -> Archive {
         Archive(serviceRoot: server.url.absoluteString) {
             $0.retry = retry
+            // On a busy machine the task that reads the file may wait for minutes.
+            $0.timeouts.firstByte = .seconds(600)
             $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "secret")
         }
     }
