@@ -76,6 +76,15 @@ private enum IDKey {
         return String(text[..<open])
     }
 
+    /// Returns the name before the parentheses of the last segment; `nil` if there are none.
+    static func set(of id: String) -> String? {
+        let path = id.prefix { $0 != "?" && $0 != "#" }
+        guard let segment = lastSegment(of: path), let text = URLEncoding.decode(segment), let open = text.firstIndex(of: "("),
+            open > text.startIndex
+        else { return nil }
+        return String(text[..<open])
+    }
+
     /// Returns the last segment that isn't the name of a derived type.
     private static func lastSegment(of path: Substring.UnicodeScalarView) -> String? {
         var (segments, segment, isQuoted) = ([String](), String.UnicodeScalarView(), false)
