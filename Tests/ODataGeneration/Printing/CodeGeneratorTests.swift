@@ -158,6 +158,13 @@ struct CodeGeneratorTests {
         #expect(!GeneratedFile.isUnedited("struct A {}"))
     }
 
+    @Test func warningsAreInTheOrderOfTheNames() throws {
+        let types = ["b", "B", "a", "A", "c", "C"].map { "<ComplexType Name=\"\($0)\"/>" }
+        let messages = try ShopDocument.generator(nil, ShopDocument.document(types)).warnings.map(\.message)
+        #expect(messages.count == 6 && messages == messages.sorted())
+        #expect(try ShopDocument.generator(nil, ShopDocument.document(types.reversed())).warnings.map(\.message) == messages)
+    }
+
     @Test func filesAreFoundByTheirNames() throws {
         let folder = TemporaryFolder()
         let document = folder.url.appendingPathComponent("shop.csdl.xml")
