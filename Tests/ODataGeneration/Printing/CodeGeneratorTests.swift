@@ -12,20 +12,20 @@ struct CodeGeneratorTests {
                         complex Shop.address
                          City Edm.String
                          land Edm.String
-                        type Shop.customer
-                         id Edm.String! key
+                        type Shop.customer key id
+                         id Edm.String!
                          home Shop.address
                          orders > [Shop.order]
                         type Shop.giftOrder : Shop.order
                          wish Edm.String
-                        type Shop.item abstract
-                         ID Edm.Int32! key
+                        type Shop.item abstract key ID
+                         ID Edm.Int32!
                          created Edm.DateTimeOffset computed
                 """))
         #expect(code.contains(" Lines > [Shop.line]\n         customer > Shop.customer\n"))
         #expect(code.contains(" hashValue Edm.String!\n         notes [Edm.String]!\n"))
         #expect(
-            code.contains("        type Shop.line\n         No Edm.Int32! key\n         art Edm.String! key\n"),
+            code.contains("        type Shop.line key No art\n         No Edm.Int32!\n         art Edm.String!\n"),
             "the key is in its own order")
         #expect(code.contains("        flags Shop.rights\n         read 1\n         write 2\n"))
     }
