@@ -10,19 +10,40 @@ struct ODataGeneratorPlugin: BuildToolPlugin {
             for: target.sourceFiles.map(\.url), tool: context.tool(named: "ODataGenerator").url, in: context.pluginWorkDirectoryURL)
     }
 
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct Job {
+        let file: URL
+        let inputs: [URL]
+        let outputs: [String]
+    }
+
     private func commands(for files: [URL], tool: URL, in folder: URL) throws -> [Command] {
         let configurations = files.filter { $0.lastPathComponent.hasSuffix(".odata.json") }.map { Configuration($0) }
         let named = Set(configurations.flatMap(\.inputs))
+        // The configuration of a document is the one beside it, even if that names another document.
+        let configured = Set(configurations.map { Configuration.base(of: $0.file, [".odata.json"]) })
         // A document without a configuration, of which everything is generated.
         let documents = files.filter { file in
             Configuration.documentEnds.contains { file.lastPathComponent.hasSuffix($0) } && !named.contains(file.standardizedFileURL)
+                && !configured.contains(Configuration.base(of: file, Configuration.documentEnds))
         }
-        return configurations.map { configuration in
-            command(configuration.file, configuration.inputs, configuration.outputs, tool, folder)
-        }
-            + documents.map { document in
-                command(document, [document], [Configuration.stem(of: document) + ".odata.swift"], tool, folder)
+        let jobs =
+            configurations.map { Job(file: $0.file, inputs: $0.inputs, outputs: $0.outputs) }
+            + documents.map { Job(file: $0, inputs: [$0], outputs: [Configuration.stem(of: $0) + ".odata.swift"]) }
+        var owners: [String: URL] = [:]
+        for job in jobs {
+            for output in job.outputs {
+                // Some file systems don't distinguish case.
+                guard let other = owners.updateValue(job.file, forKey: output.lowercased()) else { continue }
+                throw Failure(
+                    description: "the code of '\(other.path)' and that of '\(job.file.path)' are both '\(output)'; rename one of the two, "
+                        + "or move it to another target")
             }
+        }
+        return jobs.map { command($0.file, $0.inputs, $0.outputs, tool, folder) }
     }
 
     /// The outputs must be known before the tool runs: their number is in the configuration, not in the document.
@@ -77,8 +98,13 @@ private struct Configuration {
     }
 
     static func stem(of document: URL) -> String {
-        let name = document.lastPathComponent
-        let end = documentEnds.first { name.hasSuffix($0) } ?? ""
-        return String(name.dropLast(end.count))
+        base(of: document, documentEnds).lastPathComponent
+    }
+
+    /// Returns the place of a file without the end of its name, which a document and its configuration share.
+    static func base(of file: URL, _ ends: [String]) -> URL {
+        let name = file.lastPathComponent
+        let end = ends.first { name.hasSuffix($0) } ?? ""
+        return file.deletingLastPathComponent().appendingPathComponent(String(name.dropLast(end.count))).standardizedFileURL
     }
 }

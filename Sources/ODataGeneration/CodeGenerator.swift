@@ -42,10 +42,14 @@ public struct CodeGenerator: Sendable {
 
     /// The model of the service.
     public let model: ServiceModel
-    /// What to know about the code, in the order of the names concerned.
+    /// What to know about the code: names that met others, in the order of the names, and then the rest.
     public let warnings: [GenerationDiagnostic]
     /// The number of generated files.
     public var fileCount: Int { configuration.files }
+    /// The names that the files of a configuration with a larger `files` have.
+    var furtherNames: [String] {
+        (configuration.files..<max(configuration.files, GenerationConfiguration.mostFiles)).map { Self.fileName(stem, $0) }
+    }
 
     let selection: TypeSelection
     private let configuration: GenerationConfiguration
@@ -96,24 +100,17 @@ public struct CodeGenerator: Sendable {
             throw GenerationError([positions.error(Self.advice(model, count))])
         }
         let service = configuration.service ?? SwiftNames.typeName(stem)
-        if SwiftNames.reservedTypes.contains(service) || SwiftNames.swiftTypes.contains(service) {
-            throw GenerationError([
-                positions.error(
-                    "the service can't be called '\(service)', as a module or type that the code uses; set 'service'", at: service)
-            ])
+        if let reason = SwiftNames.refusal(ofService: service) {
+            throw GenerationError([positions.error("the service can't be called '\(service)', \(reason); set 'service'", at: service)])
         }
-        let selection = TypeSelection(model, configuration)
         let names = NameTable(
             model, service: service, overrides: configuration.names, projections: configuration.projections.map(\.name))
+        let selection = TypeSelection(model, configuration, tree: names.tree)
         let types = SwiftTypes(model: model, selection: selection, names: names)
-        var faults = selection.faults
-        projections = ProjectionPrinter(configuration.projections, types, faults: &faults)
+        projections = ProjectionPrinter(configuration.projections, types)
         client = ClientPrinter(types, overrides: configuration.names)
-        faults += Self.unknown(configuration.names, names, model)
-        for (name, wires) in names.duplicates() {
-            faults.append(
-                ("the name '\(name)' is that of \(wires.joined(separator: " and ")); give one of them another in 'names'", wires[0]))
-        }
+        let faults =
+            selection.faults + projections.faults + Self.unknown(configuration.names, names, model) + names.faults + client.faults
         guard faults.isEmpty else { throw GenerationError(faults.map { positions.error($0.message, at: $0.name) }) }
 
         // Of types that aren't included, nobody sees the names.
@@ -121,9 +118,15 @@ public struct CodeGenerator: Sendable {
             let type = wire.prefix { $0 != "/" }
             return selection.contains(String(type)) || names.namespaces[String(type)] != nil
         }
-        var warnings = (met + client.met).map { wire, name in
-            positions.diagnostic(
-                .warning, "'\(wire)' is '\(name)' in Swift, since its name meets another one; 'names' can give it a better one")
+        let renamed =
+            (met + client.met).map { ($0, $1, "; 'names' can give it a better one") }
+            + projections.met.map { ($0, $1, " of the projection") }
+        var warnings = renamed.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { wire, name, advice in
+            positions.diagnostic(.warning, "'\(wire)' is '\(name)' in Swift, since its name meets another one\(advice)")
+        }
+        for target in client.repeated.sorted() {
+            warnings.append(
+                positions.diagnostic(.warning, "the document declares '\(target)' more than once; the client has one method for it"))
         }
         let chosen = selection.structuredTypes.count
         if chosen > Self.mostTypes, configuration.files == 1 {

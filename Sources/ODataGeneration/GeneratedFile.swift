@@ -8,8 +8,25 @@ public struct GeneratedFile: Sendable, Hashable {
         case written
         /// The file had the same contents, and wasn't touched.
         case unchanged
-        /// The file was edited, or isn't a generated one, and wasn't touched.
+        /// The file was edited, isn't a generated one or can't be read, and wasn't touched.
         case refused
+    }
+
+    /// What is at the place of a generated file.
+    enum State: Sendable, Hashable {
+        case missing
+        /// The same contents.
+        case same
+        /// An empty file, which can only be a placeholder.
+        case empty
+        /// Generated code that nobody edited.
+        case unedited
+        /// Generated code that was edited.
+        case edited
+        /// Something else.
+        case foreign
+        /// A file that can't be read, or a folder.
+        case unreadable
     }
 
     /// The name of the file.
@@ -22,7 +39,8 @@ public struct GeneratedFile: Sendable, Hashable {
     /// Creates a file whose second line has the hash of all others.
     init(name: String, heading: String, code: String) {
         self.name = name
-        let head = "// \(heading)\n"
+        // The names of files are in it, which can have any character.
+        let head = "// \(SwiftNames.visible(heading))\n"
         text = head + Self.mark + StableHash(head + code).text + "\n" + code
     }
 
@@ -35,19 +53,29 @@ public struct GeneratedFile: Sendable, Hashable {
         return line.dropFirst(mark.count) == StableHash(lines.joined(separator: "\n")).text
     }
 
+    /// Returns what is at a place where this file, or any generated file if `text` is `nil`, is to be.
+    static func state(of url: URL, comparedWith text: String? = nil) -> State {
+        guard FileManager.default.fileExists(atPath: url.path) else { return .missing }
+        guard let data = try? Data(contentsOf: url) else { return .unreadable }
+        if data.isEmpty { return .empty }
+        if let text, data == Data(text.utf8) { return .same }
+        guard let old = String(bytes: data, encoding: .utf8) else { return .foreign }
+        if isUnedited(old) { return .unedited }
+        return old.split(whereSeparator: \.isNewline).prefix(8).contains { $0.hasPrefix(mark) } ? .edited : .foreign
+    }
+
     /// Writes the file to a folder, unless it has the same contents already.
     ///
     /// - Parameters:
     ///   - folder: The folder, which must exist.
-    ///   - force: Whether an edited file is overwritten.
+    ///   - force: Whether a file that isn't unedited generated code is overwritten.
     /// - Throws: An error of the file system.
     public func write(to folder: URL, force: Bool = false) throws -> Outcome {
         let url = folder.appendingPathComponent(name)
-        if let existing = try? Data(contentsOf: url) {
-            if existing == Data(text.utf8) { return .unchanged }
-            // An empty file can only be a placeholder.
-            let old = String(bytes: existing, encoding: .utf8) ?? ""
-            if !force, !existing.isEmpty, !Self.isUnedited(old) { return .refused }
+        switch Self.state(of: url, comparedWith: text) {
+        case .same: return .unchanged
+        case .edited, .foreign, .unreadable: if !force { return .refused }
+        case .missing, .empty, .unedited: break
         }
         try Data(text.utf8).write(to: url, options: .atomic)
         return .written

@@ -15,8 +15,8 @@ enum GeneratorCommand {
         FILE is a configuration (NAME.odata.json) or a document (NAME.csdl.xml, NAME.csdl.json, or another name). The configuration of a
         document is the one beside it.
 
-        generate  writes NAME.odata.swift, beside FILE or into FOLDER. A file that was edited stays as it is, and that is an error;
-                  --force overwrites it.
+        generate  writes NAME.odata.swift, beside FILE or into FOLDER, and removes files that are left over from a larger "files". A
+                  file that was edited stays as it is, and that is an error; --force overwrites it. After an error nothing is written.
         list      prints how many types each entity set brings, and the faults of the document.
         explain   prints why a type is included.
         """
@@ -57,16 +57,7 @@ enum GeneratorCommand {
         switch request.verb {
         case "generate":
             guard !request.words.isEmpty else { throw UsageError(message: "'generate' needs a file") }
-            // All files, so that one run tells all faults.
-            var faults: [GenerationDiagnostic] = []
-            for file in request.words {
-                do {
-                    try generate(file, request)
-                } catch let error as GenerationError {
-                    faults += error.diagnostics
-                }
-            }
-            if !faults.isEmpty { throw GenerationError(faults) }
+            try generate(request)
         case "list":
             guard request.words.count == 1 else { throw UsageError(message: "'list' needs one file") }
             let input = try CodeGenerator.Input(file: request.words[0])
@@ -97,23 +88,26 @@ enum GeneratorCommand {
         return request
     }
 
-    private static func generate(_ file: String, _ request: Request) throws {
-        let generator = try CodeGenerator(CodeGenerator.Input(file: file))
-        let folder = request.output.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: file).deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for warning in generator.warnings { write(warning.description, to: FileHandle.standardError) }
-        for code in generator.files() {
-            switch try code.write(to: folder, force: request.force) {
-            case .written: write("wrote \(code.name)", to: FileHandle.standardOutput)
-            case .unchanged: continue
-            case .refused:
-                let path = request.output.map { $0 + "/" + code.name } ?? folder.appendingPathComponent(code.name).relativePath
-                throw GenerationError([
-                    GenerationDiagnostic(
-                        .error, file: path,
-                        "this file was edited after it was generated, or isn't generated code; move your changes to another file, or "
-                            + "overwrite it with --force")
-                ])
+    private static func generate(_ request: Request) throws {
+        var generation = GenerationRun(force: request.force)
+        // All files, so that one run tells all faults.
+        var faults: [GenerationDiagnostic] = []
+        for file in request.words {
+            do {
+                let generator = try CodeGenerator(CodeGenerator.Input(file: file))
+                for warning in generator.warnings { write(warning.description, to: FileHandle.standardError) }
+                let folder = request.output.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: file).deletingLastPathComponent()
+                generation.add(generator, from: file, to: folder)
+            } catch {
+                faults += error.diagnostics
+            }
+        }
+        faults += generation.faults
+        guard faults.isEmpty else { throw GenerationError(faults) }
+        for change in try generation.write() {
+            switch change {
+            case .written(let url): write("wrote \(url.lastPathComponent)", to: FileHandle.standardOutput)
+            case .removed(let url): write("removed \(url.lastPathComponent)", to: FileHandle.standardOutput)
             }
         }
     }

@@ -23,18 +23,31 @@ public struct ItemKey<Model: ItemModel>: Sendable, Hashable {
 }
 
 extension ODataItem {
-    /// Returns the key of an item; `nil` if the item lacks a property of the key, or the schema doesn't declare one.
+    /// Returns the key of an item; `nil` if the item lacks a property of the key, or the schema doesn't have all of them.
     public static func key(of item: ODataItem) -> ItemKey<Model>? {
         let schema = Model.schema
         guard let table = ItemCheck(schema).table(of: item.record, declaredAs: Model.typeName), !table.key.isEmpty else { return nil }
         var parts: [ResourcePath.KeyPart] = []
-        for name in table.key {
-            guard let value = item.record[name], let property = table.properties[name], let literal = property.kind.literal(value) else {
-                return nil
-            }
-            parts.append(ResourcePath.KeyPart(name: table.key.count == 1 ? nil : name, .literal(literal)))
+        for part in table.key {
+            guard let literal = literal(at: part.path, in: item.record, table) else { return nil }
+            parts.append(ResourcePath.KeyPart(name: table.key.count == 1 ? nil : part.name, .literal(literal)))
         }
         return ItemKey(parts)
+    }
+
+    /// Returns the value at the end of a path, which can lead through complex values.
+    private static func literal(at path: [String], in record: DynamicEntity, _ table: ItemTable) -> EdmValue? {
+        var (record, table) = (record, table)
+        for name in path.dropLast() {
+            guard let property = table.properties[name], !property.isCollection, case .structured(let type) = property.kind,
+                case .object(let inner)? = record[name], let found = ItemCheck(Model.schema).table(of: inner, declaredAs: type)
+            else { return nil }
+            (record, table) = (inner, found)
+        }
+        guard let name = path.last, let value = record[name], let property = table.properties[name], !property.isCollection else {
+            return nil
+        }
+        return property.kind.literal(value)
     }
 }
 

@@ -6,8 +6,8 @@ import WebServiceClient
 ///
 ///     static let schema = ItemSchema(
 ///         """
-///         type microsoft.graph.directoryObject
-///          id Edm.String! key
+///         type microsoft.graph.directoryObject key id
+///          id Edm.String!
 ///         type microsoft.graph.user : microsoft.graph.directoryObject open
 ///          ageGroup microsoft.graph.ageGroup
 ///          createdDateTime Edm.DateTimeOffset computed
@@ -19,10 +19,13 @@ import WebServiceClient
 ///         """)
 ///
 /// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base, or `derived` for
-/// a type of which only the base is known. Its members follow, each indented by a blank: a property with its type, `[…]` for collections,
-/// `[…?]` if elements may be null, `!` if the value can't be null, `>` before the target of a navigation property, and the words `key`,
-/// `computed`, `immutable`, `notcreatable` and `readonly`; an enumeration's member with its number. Blanks, `!`, `?`, `[`, `]`, `>` and
-/// `:` in names are percent-encoded.
+/// a type of which only the base is known. The line can end with the word `key` and the parts of the type's key, in order: the name of a
+/// property, also of a base, or the path of one in a complex value, with the part's alias before it (`code=Info/Code`).
+///
+/// The type's members follow, each indented by a blank: a property with its type, `[…]` for collections, `[…?]` if elements may be null, `!`
+/// if the value can't be null, `>` before the target of a navigation property, and the words `computed`, `immutable`, `notcreatable` and
+/// `readonly`; an enumeration's member with its number. If neither a type nor a base has the parts of a key in its line, the properties
+/// with the word `key` are the parts. Blanks, `!`, `?`, `[`, `]`, `>`, `:` and `=` in names are percent-encoded.
 ///
 /// One text costs the compiler a small part of what a literal of all types costs. It is indexed when it is first used, and a type's
 /// properties are read when a value of the type is first decoded. Lines of another form are ignored.
@@ -30,6 +33,8 @@ public final class ItemSchema: Sendable {
     private struct Row: Sendable {
         var kind: Substring
         var base: String?
+        /// The parts of the key that the type itself declares.
+        var key: ArraySlice<Substring> = []
         /// The lines of the members.
         var members: Substring = ""
     }
@@ -57,11 +62,14 @@ public final class ItemSchema: Sendable {
             let words = Self.words(of: head)
             guard words.count > 1 else { continue }
             var row = Row(kind: words[0])
-            if words.count > 3, words[2] == ":" {
+            var rest = words.dropFirst(2)
+            if rest.count > 1, rest.first == ":" {
                 let base = Self.decoded(words[3])
                 row.base = base
                 bases.insert(base)
+                rest = rest.dropFirst(2)
             }
+            if let key = rest.firstIndex(of: "key") { row.key = rest[(key + 1)...] }
             row.members = text[start..<at]
             rows[Self.decoded(words[1])] = row
         }
@@ -106,8 +114,9 @@ public final class ItemSchema: Sendable {
     func table(of name: String) -> ItemTable? {
         if let known = tables.withLock({ $0[name] }) { return known }
         guard rows[name] != nil, !isEnumeration(name) else { return nil }
+        let lineage = lineage(of: name).compactMap { rows[$0] }
         let made = ItemTable(
-            lineage(of: name).map { rows[$0]?.members ?? "" }, hasDerivedTypes: bases.contains(name), in: self)
+            lineage.map(\.members), key: lineage.last { !$0.key.isEmpty }?.key ?? [], hasDerivedTypes: bases.contains(name), in: self)
         tables.withLock { $0[name] = made }
         return made
     }
@@ -133,19 +142,22 @@ final class ItemTable: Sendable {
     /// Whether other types derive from the type.
     let hasDerivedTypes: Bool
     let properties: [String: ItemProperty]
-    /// The names of the key's properties, in order.
-    let key: [String]
+    /// The parts of the key, in order, also those whose properties the schema doesn't have.
+    let key: [ItemKeyPart]
     private let lastPlan = Locked<ItemPlan?>(nil)
 
-    fileprivate init(_ rows: [Substring], hasDerivedTypes: Bool, in schema: ItemSchema) {
+    fileprivate init(_ rows: [Substring], key declared: ArraySlice<Substring>, hasDerivedTypes: Bool, in schema: ItemSchema) {
         self.hasDerivedTypes = hasDerivedTypes
         var properties: [String: ItemProperty] = [:]
-        var key: [String] = []
+        var key = declared.map { ItemKeyPart($0) }
         for line in rows.lazy.flatMap(ItemSchema.lines) {
             guard let (name, property) = ItemProperty.read(line, in: schema) else { continue }
             properties[name] = property
-            if property.access.contains(.key), !key.contains(name) { key.append(name) }
+            guard declared.isEmpty, property.access.contains(.key), !key.contains(where: { $0.name == name }) else { continue }
+            key.append(ItemKeyPart(property: name))
         }
+        // What is inside a complex value is part of the key too, but another part of the value can change.
+        for part in key where part.path.count == 1 { properties[part.path[0]]?.access.insert(.key) }
         self.properties = properties
         self.key = key
     }
@@ -157,6 +169,26 @@ final class ItemTable: Sendable {
         let plan = ItemPlan(object, self)
         lastPlan.withLock { $0 = plan }
         return plan
+    }
+}
+
+/// A part of an entity's key.
+struct ItemKeyPart: Sendable, Hashable {
+    /// The name in URLs: that of the property, or an alias.
+    let name: String
+    /// The names of the properties that lead to the value.
+    let path: [String]
+
+    init(property: String) {
+        name = property
+        path = [property]
+    }
+
+    /// Reads a part of a schema's text: `Id` or `Code=Info/Code`.
+    fileprivate init(_ text: Substring) {
+        let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        path = (sides.last ?? "").split(separator: "/").map { ItemSchema.decoded($0) }
+        name = sides.count > 1 ? ItemSchema.decoded(sides[0]) : path.joined(separator: "/")
     }
 }
 

@@ -14,7 +14,7 @@ import WebServiceClient
 /// service breaks its own model sets ``ODataClient/checksItems`` to `false`, with the same effect.
 ///
 /// The generator appends a `_` to the names of properties that would hide members of this type: `as`, `debugDescription`, `encode`, `hash`,
-/// `hashValue`, `metadata`, `record`, `seen`, `set`, `undeclared` and `writable`.
+/// `hashValue`, `metadata`, `odataValue`, `record`, `seen`, `set`, `undeclared` and `writable`.
 @dynamicMemberLookup
 public struct ODataItem<Model: ItemModel>: Sendable {
     /// The object as the payload has it, with control information and annotations.

@@ -55,10 +55,10 @@ private struct ConfigurationReader {
             }
         }
         if let value = object["files"] {
-            if let count = integer(value), (1...64).contains(count) {
+            if let count = integer(value), (1...GenerationConfiguration.mostFiles).contains(count) {
                 result.files = count
             } else {
-                fault("'files' is a number from 1 to 64", at: "files")
+                fault("'files' is a number from 1 to \(GenerationConfiguration.mostFiles)", at: "files")
             }
         }
         if let list = object["include"] { result.include = array(list, "include").compactMap { inclusion($0) } }

@@ -109,7 +109,9 @@ public struct GenerationConfiguration: Sendable, Hashable {
     public var references: [String: String] = [:]
     /// The access level.
     public var access = Access.internal
-    /// The number of files of generated code, 1 to 64. The compiler uses less memory for several files of a large model.
+    /// The largest number of files of generated code.
+    public static let mostFiles = 64
+    /// The number of files of generated code, 1 to ``mostFiles``. The compiler uses less memory for several files of a large model.
     public var files = 1
     /// The types to include; `nil` for all, up to ``CodeGenerator/mostTypes``.
     public var include: [Inclusion]?

@@ -15,20 +15,47 @@ struct NameScope {
         var isFixed = false
     }
 
-    /// Names that nothing in the scope can have.
-    let reserved: Set<String>
+    /// The names that a scope gives.
+    struct Result {
+        /// A name for each claim by its key.
+        var names: [String: String] = [:]
+        /// The keys of the claims that got another name than wanted because it met another one, in the order of the claims.
+        var met: [String] = []
+        /// The fixed names that can't be.
+        var conflicts: [Conflict] = []
+
+        /// What got another name, with that.
+        var renamed: [(wire: String, name: String)] { met.map { ($0, names[$0] ?? "") } }
+    }
+
+    /// A fixed name that can't be, since the scope reserves it or several claims have it.
+    struct Conflict {
+        /// The keys of the claims with the name: one if the name is reserved.
+        let keys: [String]
+        let name: String
+    }
+
+    /// Returns whether nothing in the scope can have a name.
+    let isReserved: (_ name: String) -> Bool
     /// The further names that a declaration occupies: `UserModel` beside `User`.
     let companions: (_ key: String, _ name: String) -> [String]
 
     init(reserved: Set<String>, companions: @escaping (_ key: String, _ name: String) -> [String] = { _, _ in [] }) {
-        self.reserved = reserved
+        self.init(isReserved: { reserved.contains($0) }, companions: companions)
+    }
+
+    init(
+        isReserved: @escaping (_ name: String) -> Bool,
+        companions: @escaping (_ key: String, _ name: String) -> [String] = { _, _ in [] }
+    ) {
+        self.isReserved = isReserved
         self.companions = companions
     }
 
-    /// Returns a name for each claim by its key, and the claims that got another name than wanted because it met another one.
-    func names(for claims: [Claim]) -> (names: [String: String], met: [String]) {
+    /// Returns a name for each claim.
+    func names(for claims: [Claim]) -> Result {
         var names: [String: String] = [:]
-        var met: [String] = []
+        var met: Set<String> = []
         var count: [String: Int] = [:]
         for claim in claims { count[plain(claim), default: 0] += 1 }
         for claim in claims {
@@ -38,42 +65,94 @@ struct NameScope {
                 continue
             }
             names[claim.key] = name + "_" + SwiftNames.identifier(claim.wire)
-            met.append(claim.key)
+            met.insert(claim.key)
         }
         // A name that is the companion of another one gives way.
         let occupied = Set(claims.flatMap { companions($0.key, names[$0.key] ?? "") })
         for claim in claims where !claim.isFixed {
             guard let name = names[claim.key], occupied.contains(name) else { continue }
             names[claim.key] = name + "_"
-            met.append(claim.key)
+            met.insert(claim.key)
         }
-        return settled(claims, names, met)
+        settle(claims, &names, &met)
+        return Result(
+            names: names, met: claims.map(\.key).filter { met.contains($0) }, conflicts: conflicts(claims.filter(\.isFixed), names))
     }
 
     private func plain(_ claim: Claim) -> String {
         guard !claim.isFixed else { return claim.wanted }
-        let isTaken = ([claim.wanted] + companions(claim.key, claim.wanted)).contains { reserved.contains($0) }
+        let isTaken = ([claim.wanted] + companions(claim.key, claim.wanted)).contains { isReserved($0) }
         return isTaken || SwiftNames.unusable.contains(claim.wanted) ? claim.wanted + "_" : claim.wanted
     }
 
     /// Appends the hash of the name in the model to what still meets.
-    private func settled(_ claims: [Claim], _ given: [String: String], _ given2: [String]) -> (names: [String: String], met: [String]) {
-        var (names, met) = (given, given2)
+    private func settle(_ claims: [Claim], _ names: inout [String: String], _ met: inout Set<String>) {
         var uses: [String: Int] = [:]
         for claim in claims { for name in all(claim, names) { uses[name, default: 0] += 1 } }
         for claim in claims where !claim.isFixed {
             guard let name = names[claim.key] else { continue }
-            let clashes = all(claim, names).contains { uses[$0, default: 0] > 1 || reserved.contains($0) }
+            let clashes = all(claim, names).contains { uses[$0, default: 0] > 1 || isReserved($0) }
             guard clashes else { continue }
             names[claim.key] = name + "_" + StableHash(claim.key).short
-            met.append(claim.key)
+            met.insert(claim.key)
         }
-        return (names, met)
+    }
+
+    /// Fixed names aren't changed, so that those that can't be are faults of the configuration.
+    private func conflicts(_ fixed: [Claim], _ names: [String: String]) -> [Conflict] {
+        var result: [Conflict] = []
+        var owners: [String: [String]] = [:]
+        for claim in fixed {
+            let own = all(claim, names)
+            if let name = own.first(where: { isReserved($0) || SwiftNames.unusable.contains($0) }) {
+                result.append(Conflict(keys: [claim.key], name: name))
+            }
+            for name in own { owners[name, default: []].append(claim.key) }
+        }
+        var told: Set<[String]> = []
+        // The shortest name is the one that the configuration gives; the others are its companions.
+        for (name, keys) in owners.sorted(by: { ($0.key.count, $0.key) < ($1.key.count, $1.key) }) where keys.count > 1 {
+            if told.insert(keys).inserted { result.append(Conflict(keys: keys.sorted(), name: name)) }
+        }
+        return result
     }
 
     private func all(_ claim: Claim, _ names: [String: String]) -> [String] {
         let name = names[claim.key] ?? claim.wanted
         return [name] + companions(claim.key, name)
+    }
+}
+
+extension NameScope.Conflict {
+    /// The fault of the configuration, with the name at whose place it is.
+    ///
+    /// - Parameter scope: What is before the name in Swift: `Shop.`; nothing for members.
+    func fault(in scope: String = "") -> (message: String, name: String) {
+        let owners = keys.map { NameScope.projection($0).map { "the projection '\($0)'" } ?? $0 }
+        let first = keys.first ?? ""
+        guard keys.count == 1 else {
+            let place = keys.first { NameScope.projection($0) == nil } ?? first
+            return (
+                "the name '\(scope + name)' is that of \(owners.joined(separator: " and ")); give one of them another in 'names'", place
+            )
+        }
+        let reason = "the generated code or Swift uses the name '\(name)' for something else"
+        if let title = NameScope.projection(first) {
+            return ("a projection can't be called '\(title)': \(reason); give it another name", title)
+        }
+        return ("'names' can't give \(first) this name: \(reason); choose another one", first)
+    }
+}
+
+extension NameScope {
+    private static let projectionMark = "projection "
+
+    /// Returns the key of a projection's claim.
+    static func key(ofProjection title: String) -> String { projectionMark + title }
+
+    /// Returns the name of a projection from the key of its claim; `nil` for other keys, which are names of the model.
+    static func projection(_ key: String) -> String? {
+        key.hasPrefix(projectionMark) ? String(key.dropFirst(projectionMark.count)) : nil
     }
 }
 

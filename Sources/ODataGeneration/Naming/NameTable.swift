@@ -8,32 +8,38 @@ struct NameTable: Sendable {
     let service: String
     /// The name of the client.
     var client: String { service + "Client" }
+    /// The types with their bases.
+    let tree: TypeTree
     /// The names of the enumerations for namespaces; those of the service's own namespace are in the outermost one.
     private(set) var namespaces: [String: String] = [:]
     /// The simple names of types.
     private(set) var types: [String: String] = [:]
-    /// The names of properties by type, and of members by enumeration.
-    private var members: [String: [String: String]] = [:]
     /// The names of the model in `names` of the configuration that were used.
     private(set) var used: Set<String> = []
     /// What got another name than by the rules, with the new one.
     private(set) var met: [(wire: String, name: String)] = []
-    /// The types of Swift that the service has types of the same name of.
-    private let hidden: Set<String>
+    /// The names of the configuration that can't be, with the names at whose places they are.
+    private(set) var faults: [(message: String, name: String)] = []
 
+    private let members: MemberNames
+    /// The namespaces of types, because the simple name of a type can have a dot in faulty documents.
+    private var owners: [String: String] = [:]
+    /// The types of Swift that the service has types or namespaces of the same name of.
+    private let hidden: Set<String>
     private let model: ServiceModel
-    private let overrides: [String: String]
 
     init(_ model: ServiceModel, service: String, overrides: [String: String], projections: [String]) {
         self.model = model
         self.service = service
-        self.overrides = overrides
+        tree = TypeTree(model)
         let schemas = (model.schemas + model.includedSchemas).filter { schema in
             !schema.entityTypes.isEmpty || !schema.complexTypes.isEmpty || !schema.enumTypes.isEmpty
         }
         let root = Self.root(of: model, schemas)
-        var used: Set<String> = []
-        var met: [(String, String)] = []
+        members = MemberNames(schemas.flatMap(\.enumTypes), tree, overrides: overrides)
+        var used = members.used
+        var met = members.met
+        var faults = members.conflicts.map { $0.fault() }
 
         let namespaceClaims = Set(schemas.map(\.namespace)).subtracting([root]).sorted().map { namespace in
             let rest = namespace.hasPrefix(root + ".") ? String(namespace.dropFirst(root.count + 1)) : namespace
@@ -42,46 +48,50 @@ struct NameTable: Sendable {
         }
         let outermost = SwiftNames.reservedTypes.union(SwiftNames.serviceMembers).union([service])
         let namespaceNames = NameScope(reserved: outermost).names(for: namespaceClaims)
-        met += namespaceNames.met.map { ($0, namespaceNames.names[$0] ?? "") }
+        met += namespaceNames.renamed
+        faults += namespaceNames.conflicts.map { $0.fault(in: service + ".") }
 
         var types: [String: String] = [:]
+        var owners: [String: String] = [:]
         for namespace in Set(schemas.map(\.namespace)).sorted() {
             let isRoot = namespace == root
             let outer = isRoot ? Set(namespaceNames.names.values) : []
             let members = isRoot ? SwiftNames.serviceMembers : []
             var claims: [NameScope.Claim] = []
             var enumerations: Set<String> = []
-            var seen: Set<String> = []
             for schema in schemas where schema.namespace == namespace {
                 enumerations.formUnion(schema.enumTypes.map(\.qualifiedName))
                 let all =
                     (schema.entityTypes + schema.complexTypes).map { ($0.qualifiedName, $0.name) }
                     + schema.enumTypes.map { ($0.qualifiedName, $0.name) }
-                for (qualified, name) in all where seen.insert(qualified).inserted {
+                for (qualified, name) in all where owners[qualified] == nil {
+                    owners[qualified] = namespace
                     let wanted = SwiftNames.typeName(name)
                     claims.append(Self.claim(qualified, wire: name, outer.contains(wanted) ? wanted + "Item" : wanted, overrides, &used))
                 }
             }
-            if isRoot { claims += projections.map { .init(key: "projection " + $0, wire: $0, wanted: $0, isFixed: true) } }
+            if isRoot {
+                claims += projections.map { .init(key: NameScope.key(ofProjection: $0), wire: $0, wanted: $0, isFixed: true) }
+            }
             let reserved = SwiftNames.reservedTypes.union([service]).union(outer).union(members)
             let scope = NameScope(reserved: reserved) { key, name in
-                if key.hasPrefix("projection ") { return [] }
+                if NameScope.projection(key) != nil { return [] }
                 return enumerations.contains(key) ? [name + "Tag"] : [name + "Model", name + "Properties"]
             }
             let found = scope.names(for: claims)
             types.merge(found.names) { first, _ in first }
-            met += found.met.map { ($0, found.names[$0] ?? "") }
+            met += found.renamed
+            let inner = isRoot ? "" : (namespaceNames.names[namespace] ?? "") + "."
+            faults += found.conflicts.map { $0.fault(in: service + "." + inner) }
         }
         namespaces = namespaceNames.names
         namespaces[root] = ""
+        hidden = SwiftNames.swiftTypes.intersection(types.values.map { $0 } + namespaceNames.names.values)
         self.types = types
-        hidden = SwiftNames.swiftTypes.intersection(types.values.map { $0 })
+        self.owners = owners
         self.used = used
         self.met = met
-        for schema in schemas {
-            for type in schema.enumTypes { nameMembers(of: type) }
-            for type in schema.entityTypes + schema.complexTypes { nameProperties(of: type) }
-        }
+        self.faults = faults
     }
 
     private static func claim(
@@ -99,66 +109,24 @@ struct NameTable: Sendable {
         return schemas.min { (-size($0), $0.namespace) < (-size($1), $1.namespace) }?.namespace ?? ""
     }
 
-    // MARK: Members
-
-    private mutating func nameMembers(of type: ServiceModel.EnumType) {
-        let claims = type.members.map {
-            Self.claim($0.target, wire: $0.name, SwiftNames.memberName($0.name), overrides, &used)
-        }
-        keep(NameScope(reserved: SwiftNames.memberStatics), claims, type.qualifiedName, type.members.map { ($0.target, $0.name) })
-    }
-
-    private mutating func nameProperties(of type: ServiceModel.StructuredType) {
-        guard members[type.qualifiedName] == nil else { return }
-        var inherited: [String: String] = [:]
-        // A long chain of bases must not become a deep recursion.
-        for base in model.baseTypes(of: type).reversed() {
-            if members[base.qualifiedName] == nil { nameOwn(of: base, inherited) }
-            inherited.merge(members[base.qualifiedName] ?? [:]) { first, _ in first }
-        }
-        nameOwn(of: type, inherited)
-    }
-
-    private mutating func nameOwn(of type: ServiceModel.StructuredType, _ inherited: [String: String]) {
-        var own: [(target: String, name: String)] = []
-        var seen: Set<String> = []
-        for (target, name) in type.properties.map({ ($0.target, $0.name) }) + type.navigationProperties.map({ ($0.target, $0.name) })
-        where inherited[name] == nil && seen.insert(name).inserted {
-            own.append((target, name))
-        }
-        let claims = own.sorted { $0.name < $1.name }.map {
-            Self.claim($0.target, wire: $0.name, SwiftNames.memberName($0.name), overrides, &used)
-        }
-        keep(NameScope(reserved: SwiftNames.itemMembers.union(inherited.values)), claims, type.qualifiedName, own)
-    }
-
-    private mutating func keep(
-        _ scope: NameScope, _ claims: [NameScope.Claim], _ type: String, _ own: [(target: String, name: String)]
-    ) {
-        let found = scope.names(for: claims)
-        met += found.met.map { ($0, found.names[$0] ?? "") }
-        var names = members[type] ?? [:]
-        for (target, name) in own where names[name] == nil { names[name] = found.names[target] }
-        members[type] = names
-    }
-
     // MARK: Look-ups
 
     /// Returns the name of a property that a type declares or inherits, or of a member of an enumeration.
     func member(_ wire: String, of type: String) -> String {
-        if let name = members[type]?[wire] { return name }
-        if let structured = model.structuredType(type) {
-            for base in model.baseTypes(of: structured) {
-                if let name = members[base.qualifiedName]?[wire] { return name }
-            }
+        if let name = members.name(wire, of: type) { return name }
+        var type = type
+        // The count bounds the loop if the types form a cycle.
+        for _ in 0..<owners.count {
+            guard let base = tree.base(of: type) else { break }
+            if let name = members.name(wire, of: base) { return name }
+            type = base
         }
         return SwiftNames.memberName(wire)
     }
 
     /// Returns the enumeration that a type is in: `Graph`, `Graph.Security`.
     func scope(of type: String) -> String {
-        let namespace = type.lastIndex(of: ".").map { String(type[..<$0]) } ?? ""
-        let inner = namespaces[namespace] ?? ""
+        let inner = owners[type].flatMap { namespaces[$0] } ?? ""
         return inner.isEmpty ? service : service + "." + inner
     }
 
@@ -169,12 +137,4 @@ struct NameTable: Sendable {
 
     /// Returns the name of a type of Swift, with its module if the service hides it.
     func swift(_ name: String) -> String { hidden.contains(name) ? "Swift." + name : name }
-
-    /// Returns the faults of two overrides that give the same name.
-    func duplicates() -> [(name: String, wires: [String])] {
-        let fixed = types.filter { overrides[$0.key] != nil }
-        let paths = Dictionary(grouping: types.keys.filter { !$0.hasPrefix("projection ") }) { path(of: $0) }
-        return paths.filter { $0.value.count > 1 && $0.value.contains { fixed[$0] != nil } }
-            .map { ($0.key, $0.value.sorted()) }.sorted { $0.0 < $1.0 }
-    }
 }

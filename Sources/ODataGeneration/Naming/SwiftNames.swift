@@ -75,6 +75,11 @@ enum SwiftNames {
         return result + "\""
     }
 
+    /// Returns a text without characters that can't be seen or break lines, for comments.
+    static func visible(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { !isInvisible($0) }))
+    }
+
     /// Returns whether a character can't be seen, breaks lines or changes the order in which others are shown.
     static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
@@ -97,9 +102,10 @@ enum SwiftNames {
     /// Names that have a meaning of their own even in backticks, or after a dot.
     static let unusable: Set<String> = ["init", "self", "Self", "Type", "Protocol"]
 
-    /// The members of `ODataItem`, which a property of the same name would hide behind.
+    /// The members of `ODataItem`, which a property of the same name would hide behind. A test compares them with the sources.
     static let itemMembers: Set<String> = [
-        "as", "debugDescription", "encode", "hash", "hashValue", "metadata", "record", "seen", "set", "undeclared", "writable",
+        "as", "debugDescription", "encode", "hash", "hashValue", "metadata", "odataValue", "record", "seen", "set",
+        "undeclared", "writable",
     ]
 
     /// The static members of `OpenMember` and `OpenFlags`, and the cases of `Optional`, which a member of an enumeration would collide with.
@@ -107,13 +113,14 @@ enum SwiftNames {
 
     /// The members of `ODataClient`, which a set or an operation would collide with. A test compares them with the sources.
     static let clientMembers: Set<String> = [
-        "activity", "addReference", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes",
-        "checksItems", "circuits", "configuration", "configure", "count", "create", "customMirror", "debugDescription", "defaults",
-        "deferredBatch", "delete", "describe", "description", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment",
-        "evaluate", "fetch", "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize",
-        "media", "metadataLevel", "model", "page", "pages", "prefetchesPages", "printer", "profile", "profileHistory", "queue",
-        "removeReference", "replace", "replaceProfile", "responses", "rollBackProfile", "send", "serviceDocument", "session", "set",
-        "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages", "types", "update", "upload", "upsert",
+        "activity", "addReference", "adopt", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes",
+        "checksItems", "circuits", "configuration", "configure", "content", "contentIfPresent", "count", "create", "createMedia",
+        "customMirror", "debugDescription", "defaults", "deferredBatch", "delete", "deleteContent", "describe", "description",
+        "download", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch", "fetchIfPresent",
+        "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "metadataLevel", "model", "openContent",
+        "page", "pages", "prefetchesPages", "printer", "profile", "profileHistory", "queue", "removeReference", "replace",
+        "replaceProfile", "responses", "rollBackProfile", "send", "serviceDocument", "session", "set", "setContent", "setRawValue",
+        "setReference", "shutdown", "start", "stream", "streamsPages", "tunnelsMethods", "types", "update", "upload", "upsert",
         "userInfo", "v2Bindings", "verify",
     ]
 
@@ -123,8 +130,22 @@ enum SwiftNames {
     /// The declarations that the enumeration of each service has.
     static let serviceMembers: Set<String> = ["SchemaModel", "SchemaTag", "schema"]
 
-    /// The types of Swift that the generated code names; they are written with their module if the service has a type of the same name.
+    /// The types of Swift that the generated code names; they are written with their module if the service has a type or a namespace of
+    /// the same name.
     static let swiftTypes: Set<String> = [
-        "Bool", "Int8", "UInt8", "Int16", "Int32", "Int64", "Double", "Float", "String", "Codable", "Hashable", "Sendable",
+        "Bool", "Int8", "UInt8", "Int16", "Int32", "Int64", "Double", "Float", "String", "Codable", "CodingKey", "Hashable", "Sendable",
     ]
+
+    /// Types that have a meaning of their own in the generated extensions and in the client, where they would hide a service of that name:
+    /// generic parameters, associated types, and types inside of those that the code extends or derives from.
+    private static let innerTypes: Set<String> = [
+        "ArrayLiteralElement", "Configuration", "Element", "EndpointDefaults", "ItemOperandModel", "Model", "RawValue", "Tag", "WebService",
+    ]
+
+    /// Returns why a service can't have a name, as the end of a sentence; `nil` if it can.
+    static func refusal(ofService name: String) -> String? {
+        if keywords.contains(name) || unusable.contains(name) { return "a word that Swift reserves" }
+        let taken = [reservedTypes, swiftTypes, serviceMembers, innerTypes].contains { $0.contains(name) }
+        return taken ? "as a module or type that the code uses" : nil
+    }
 }

@@ -10,6 +10,10 @@ struct ClientPrinter: Sendable {
 
     /// Names of resources and operations that met others, with what they got.
     private(set) var met: [(wire: String, name: String)] = []
+    /// The names of the configuration that can't be.
+    private(set) var faults: [(message: String, name: String)] = []
+    /// The overloads that the client has no method for, because the document declares them twice.
+    private(set) var repeated: [String] = []
     private var resources: [(name: String, wire: String, type: String, isSet: Bool, notes: ElementNotes)] = []
     private var plans: [OperationPlan] = []
 
@@ -37,15 +41,16 @@ struct ClientPrinter: Sendable {
         let singletons = model.singletons.filter { seen.insert($0.name).inserted }
         let claims = (sets.map { ($0.target, $0.name) } + singletons.map { ($0.target, $0.name) }).sorted { $0.1 < $1.1 }.map {
             NameScope.Claim(
-                key: $0.1, wire: $0.1, wanted: overrides[$0.0] ?? SwiftNames.memberName($0.1), isFixed: overrides[$0.0] != nil)
+                key: $0.0, wire: $0.1, wanted: overrides[$0.0] ?? SwiftNames.memberName($0.1), isFixed: overrides[$0.0] != nil)
         }
         let scope = NameScope(reserved: SwiftNames.clientMembers).names(for: claims)
-        met += scope.met.map { ($0, scope.names[$0] ?? "") }
+        met += scope.renamed
+        faults += scope.conflicts.map { $0.fault(in: names.client + ".") }
         for set in sets {
-            resources.append((scope.names[set.name] ?? set.name, set.name, set.entityType, true, ElementNotes(set, in: model)))
+            resources.append((scope.names[set.target] ?? set.name, set.name, set.entityType, true, ElementNotes(set, in: model)))
         }
         for single in singletons {
-            resources.append((scope.names[single.name] ?? single.name, single.name, single.type, false, ElementNotes(single, in: model)))
+            resources.append((scope.names[single.target] ?? single.name, single.name, single.type, false, ElementNotes(single, in: model)))
         }
         resources.sort { $0.wire < $1.wire }
     }
@@ -66,25 +71,46 @@ struct ClientPrinter: Sendable {
         let taken = Set(resources.map(\.name))
         for index in plans.indices {
             let name = plans[index].name
-            if taken.contains(name) || SwiftNames.clientMembers.contains(name) || SwiftNames.unusable.contains(name) {
-                plans[index].name = name + "_"
+            guard taken.contains(name) || SwiftNames.clientMembers.contains(name) || SwiftNames.unusable.contains(name) else { continue }
+            if plans[index].isFixed {
+                // Overloads share the name, and one fault is enough.
+                let fault = NameScope.Conflict(keys: [plans[index].key], name: name).fault()
+                if !faults.contains(where: { $0 == fault }) { faults.append(fault) }
             }
+            plans[index].name = name + "_"
         }
         tellApart()
         plans.sort { ($0.name, $0.wire, $0.operation.target, $0.signature) < ($1.name, $1.wire, $1.operation.target, $1.signature) }
     }
 
-    /// Appends the qualified name to methods that Swift couldn't tell apart, and leaves out overloads that have even that in common.
+    /// Appends the qualified name to methods of several operations that Swift couldn't tell apart, and the types of the parameters to those
+    /// of one operation. What a document declares twice becomes one method.
     private mutating func tellApart() {
+        let before = plans.map(\.name)
         var counts: [String: Set<String>] = [:]
         for plan in plans { counts[plan.signature, default: []].insert(plan.wire) }
         for index in plans.indices where counts[plans[index].signature, default: []].count > 1 {
             plans[index].name += "_" + SwiftNames.identifier(plans[index].wire)
-            met.append((plans[index].wire, plans[index].name))
         }
+        // Types of the model can be one type in Swift, such as definitions of `Edm.String`.
+        separate { $0.typeNames }
+        separate { "_" + StableHash($0.operation.target).short }
+        for (plan, name) in zip(plans, before) where plan.name != name { met.append((plan.key, plan.name)) }
         var signatures: Set<String> = []
         let sorted = plans.sorted { ($0.wire, $0.operation.target) < ($1.wire, $1.operation.target) }
-        plans = sorted.filter { signatures.insert($0.signature).inserted }
+        plans = sorted.filter { plan in
+            let isNew = signatures.insert(plan.signature).inserted
+            if !isNew { repeated.append(plan.operation.target) }
+            return isNew
+        }
+    }
+
+    /// Appends a suffix to the methods of different overloads with the same signature.
+    private mutating func separate(by suffix: (OperationPlan) -> String) {
+        for indices in Dictionary(grouping: plans.indices, by: { plans[$0].signature }).values
+        where Set(indices.map { plans[$0].operation.target }).count > 1 {
+            for index in indices { plans[index].name += suffix(plans[index]) }
+        }
     }
 
     // MARK: Printing

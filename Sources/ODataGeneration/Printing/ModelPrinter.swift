@@ -73,7 +73,7 @@ struct ModelPrinter {
     private func printModel(_ type: ServiceModel.StructuredType, to text: inout SourceText) {
         let access = text.access
         let name = type.qualifiedName
-        let base = model.baseTypes(of: type).first.map { names.path(of: $0.qualifiedName) + "Properties" } ?? names.service + ".SchemaModel"
+        let base = names.tree.base(of: name).map { names.path(of: $0) + "Properties" } ?? names.service + ".SchemaModel"
         let isShared = withProtocol.contains(name)
         if isShared { text.line("\(access)protocol \(simple(name))Properties: \(base) {}") }
         text.block("\(access)struct \(simple(name))Model: \(isShared ? names.path(of: name) + "Properties" : base)") { text in

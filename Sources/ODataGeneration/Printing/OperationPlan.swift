@@ -33,6 +33,10 @@ struct OperationPlan: Sendable {
     let operation: ServiceModel.Operation
     /// The name of the import, or the qualified name of a bound operation.
     let wire: String
+    /// The name of the operation or of its import in `names` of the configuration.
+    let key: String
+    /// Whether the configuration gives the name.
+    let isFixed: Bool
     var name: String
     let binding: Binding
     let parameters: [Parameter]
@@ -42,6 +46,15 @@ struct OperationPlan: Sendable {
     /// What Swift tells methods apart by.
     var signature: String {
         "\(name)(\(binding):" + parameters.map { "\($0.name):\($0.type)\($0.isNullable ? "?" : "")" }.joined(separator: ",") + ")"
+    }
+
+    /// The names of the parameters' types, which tell overloads apart that have the same signature in Swift.
+    var typeNames: String {
+        // The type that the operation is bound to is part of the signature, unless it is a primitive one.
+        (binding == .path ? operation.parameters[...] : operation.callParameters).map { parameter in
+            let name = parameter.type.name.lastIndex(of: ".").map { parameter.type.name[$0...].dropFirst() } ?? parameter.type.name[...]
+            return (parameter.type.isCollection ? "_CollectionOf" : "_") + SwiftNames.identifier(String(name))
+        }.joined()
     }
 
     /// Creates a plan; `nil` if the operation is bound to a type that isn't included.
@@ -54,7 +67,9 @@ struct OperationPlan: Sendable {
         self.operation = operation
         self.binding = binding
         wire = imported?.name ?? operation.qualifiedName
-        name = overrides[imported?.target ?? operation.qualifiedName] ?? SwiftNames.memberName(imported?.name ?? operation.name)
+        key = imported?.target ?? operation.qualifiedName
+        isFixed = overrides[key] != nil
+        name = overrides[key] ?? SwiftNames.memberName(imported?.name ?? operation.name)
         parameters = Self.parameters(operation, types)
         result = Self.result(operation, types)
         let own = ElementNotes(operation, in: model)

@@ -18,22 +18,30 @@ struct ProjectionPrinter: Sendable {
         let initial: String?
     }
 
+    /// What there is to tell about the projections.
+    private struct Findings {
+        var faults: [(message: String, name: String)] = []
+        var met: [(wire: String, name: String)] = []
+    }
+
     private let types: SwiftTypes
     private let structures: [Structure]
+    /// The unknown names and those that occur twice, with the names at whose places they are.
+    let faults: [(message: String, name: String)]
+    /// The properties that met others, by projection and name, with the names that they got: `Card/URL`.
+    let met: [(wire: String, name: String)]
 
-    /// Creates a printer.
-    ///
-    /// - Parameter faults: gets a sentence for each unknown name.
-    init(_ projections: [GenerationConfiguration.Projection], _ types: SwiftTypes, faults: inout [(message: String, name: String)]) {
+    init(_ projections: [GenerationConfiguration.Projection], _ types: SwiftTypes) {
         self.types = types
         var structures: [Structure] = []
+        var findings = Findings()
         for projection in projections {
             if let type = types.model.structuredType(projection.type) {
-                structures.append(Self.structure(projection.name, projection.properties, of: type, types, projection.name, &faults))
+                structures.append(Self.structure(projection.name, projection.properties, of: type, types, projection.name, &findings))
             } else {
                 let all = (types.model.schemas + types.model.includedSchemas).flatMap { $0.entityTypes + $0.complexTypes }
                 let hint = NearestNames.hint(projection.type, among: all.map(\.qualifiedName))
-                faults.append(
+                findings.faults.append(
                     (
                         "the projection '\(projection.name)' is of '\(projection.type)', and the document has no such type" + hint,
                         projection.type
@@ -41,39 +49,47 @@ struct ProjectionPrinter: Sendable {
             }
         }
         self.structures = structures
+        faults = findings.faults
+        met = findings.met
     }
 
     /// The depth is bounded because the reader of configurations bounds it.
     private static func structure(
         _ name: String, _ properties: [GenerationConfiguration.ProjectedProperty], of type: ServiceModel.StructuredType,
-        _ types: SwiftTypes,
-        _ title: String, _ faults: inout [(message: String, name: String)]
+        _ types: SwiftTypes, _ title: String, _ findings: inout Findings
     ) -> Structure {
         let model = types.model
         var structure = Structure(name: name)
         let taken = SwiftNames.swiftTypes.union(SwiftNames.reservedTypes).union([
             types.names.service, "CodingKeys", "CodingKey", "Decodable",
         ])
+        var seen: Set<String> = []
+        var repeated: Set<String> = []
+        for property in properties where !seen.insert(property.name).inserted { repeated.insert(property.name) }
+        for name in repeated.sorted() {
+            findings.faults.append(("the projection '\(title)' lists '\(name)' twice at one place; remove one of them", name))
+        }
+        let properties = properties.filter { seen.remove($0.name) != nil }
         let inner = properties.filter { $0.properties != nil }.map {
             NameScope.Claim(key: $0.name, wire: $0.name, wanted: SwiftNames.typeName($0.name))
         }
-        let names = NameScope(reserved: taken).names(for: inner).names
-        let members = NameScope(reserved: ["hash", "hashValue", "encode"]).names(
-            for: properties.map { .init(key: $0.name, wire: $0.name, wanted: SwiftNames.memberName($0.name)) }
-        ).names
-        var seen: Set<String> = []
-        for property in properties where seen.insert(property.name).inserted {
+        let innerNames = NameScope(reserved: taken).names(for: inner)
+        let memberNames = NameScope(reserved: ["hash", "hashValue", "encode"]).names(
+            for: properties.map { .init(key: $0.name, wire: $0.name, wanted: SwiftNames.memberName($0.name)) })
+        let (names, members) = (innerNames.names, memberNames.names)
+        findings.met += (innerNames.renamed + memberNames.renamed).map { (title + "/" + $0.wire, $0.name) }
+        for property in properties {
             let swift = members[property.name] ?? SwiftNames.memberName(property.name)
             if let found = model.property(property.name, of: type.qualifiedName) {
                 var value = types.name(of: found.type)
                 if let inner = property.properties {
                     guard let target = model.structuredType(found.type.name) else {
-                        faults.append(
+                        findings.faults.append(
                             ("the projection '\(title)' lists properties of '\(property.name)', whose values have none", property.name))
                         continue
                     }
                     let nested = names[property.name] ?? "Value"
-                    structure.nested.append(Self.structure(nested, inner, of: target, types, title, &faults))
+                    structure.nested.append(Self.structure(nested, inner, of: target, types, title, &findings))
                     value = found.type.isCollection ? "[\(nested)]" : nested
                 } else if found.type.name == "Edm.Stream" {
                     value = "OData.EdmStream"
@@ -87,7 +103,7 @@ struct ProjectionPrinter: Sendable {
                 var value = types.item(model.qualifiedName(found.targetType))
                 if let inner = property.properties, let target = model.structuredType(found.targetType) {
                     let nested = names[property.name] ?? "Value"
-                    structure.nested.append(Self.structure(nested, inner, of: target, types, title, &faults))
+                    structure.nested.append(Self.structure(nested, inner, of: target, types, title, &findings))
                     value = nested
                 }
                 structure.members.append(
@@ -97,7 +113,7 @@ struct ProjectionPrinter: Sendable {
             } else {
                 let all = model.properties(of: type).map(\.name) + model.navigationProperties(of: type).map(\.name)
                 let hint = NearestNames.hint(property.name, among: all)
-                faults.append(
+                findings.faults.append(
                     (
                         "the projection '\(title)' names '\(property.name)', and \(type.qualifiedName) has no such property" + hint,
                         property.name
@@ -137,7 +153,7 @@ struct ProjectionPrinter: Sendable {
                 }
             }
             text.space()
-            text.block("private enum CodingKeys: \(types.names.swift("String")), CodingKey") { text in
+            text.block("private enum CodingKeys: \(types.names.swift("String")), \(types.names.swift("CodingKey"))") { text in
                 for member in structure.members {
                     let name = SwiftNames.declared(member.name)
                     text.line(member.name == member.wire ? "case \(name)" : "case \(name) = \(SwiftNames.literal(member.wire))")

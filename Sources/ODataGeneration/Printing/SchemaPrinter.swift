@@ -34,9 +34,11 @@ struct SchemaPrinter {
 
     private func lines(_ type: ServiceModel.StructuredType) -> [String] {
         var head = (type.kind == .entity ? "type " : "complex ") + encoded(type.qualifiedName)
-        if let base = model.baseTypes(of: type).first { head += " : " + encoded(base.qualifiedName) }
+        if let base = types.names.tree.base(of: type.qualifiedName) { head += " : " + encoded(base) }
         if type.isAbstract { head += " abstract" }
         if type.isOpen { head += " open" }
+        // For the whole type, because its bases can declare parts of the key, and complex values can have them.
+        if !type.key.isEmpty { head += " key " + type.key.map(encoded).joined(separator: " ") }
         let members = TypeMembers(type, types)
         var lines = [head]
         for property in members.properties {
@@ -57,12 +59,19 @@ struct SchemaPrinter {
     /// The types that aren't included but derived from an included one, so that an entity of such a type is known to be one of its base.
     private func derivedLines() -> [String] {
         var found: [String: String] = [:]
-        for name in selection.structuredTypes {
-            for type in model.derivedTypes(of: name) where !selection.contains(type.qualifiedName) {
-                found[type.qualifiedName] = model.baseTypes(of: type).first?.qualifiedName
-            }
+        let tree = types.names.tree
+        tree.walk { type in
+            let name = type.qualifiedName
+            guard !selection.contains(name), let base = tree.base(of: name) else { return }
+            if selection.contains(base) || found[base] != nil { found[name] = base }
         }
         return found.sorted { $0.key < $1.key }.map { "derived \(encoded($0.key)) : \(encoded($0.value))" }
+    }
+
+    /// Returns a part of a key: `Id`, or `Code=Info/Code` with an alias.
+    private func encoded(_ part: ServiceModel.KeyReference) -> String {
+        let path = part.path.split(separator: "/").map { encoded(String($0)) }.joined(separator: "/")
+        return part.alias.map { encoded($0) + "=" + path } ?? path
     }
 
     /// Returns a name without characters that have a meaning in the table or in a literal: they are percent-encoded.
@@ -71,7 +80,7 @@ struct SchemaPrinter {
         for scalar in name.unicodeScalars {
             let isPlain =
                 scalar.isASCII
-                ? scalar.value > 0x20 && scalar.value < 0x7F && !"%\"\\[]!?>:".unicodeScalars.contains(scalar)
+                ? scalar.value > 0x20 && scalar.value < 0x7F && !"%\"\\[]!?>:=".unicodeScalars.contains(scalar)
                 // A mark would combine with the blank before the name.
                 : !SwiftNames.isInvisible(scalar) && !scalar.properties.isWhitespace
                     && !(result.isEmpty && scalar.properties.isGraphemeExtend)
@@ -93,13 +102,11 @@ struct TypeMembers {
     let properties: [ServiceModel.Property]
     let relations: [ServiceModel.NavigationProperty]
     private let model: ServiceModel
-    private let key: [String]
 
     init(_ type: ServiceModel.StructuredType, _ types: SwiftTypes) {
         model = types.model
         let name = type.qualifiedName
-        let key = types.model.key(of: type).map(\.path)
-        self.key = key
+        let key = type.key.map(\.path)
         var seen: Set<String> = []
         let all = type.properties.filter { types.selection.contains($0.name, of: name) && seen.insert($0.name).inserted }
         let own = all.filter { !key.contains($0.name) }.sorted { $0.name < $1.name }
@@ -110,7 +117,7 @@ struct TypeMembers {
 
     /// Returns the words of the table that say when a property can be set.
     func access(of property: ServiceModel.Property) -> [String] {
-        var words: [String] = key.contains(property.name) ? ["key"] : []
+        var words: [String] = []
         let sap = { (name: String) in property.extensions[name, in: ServiceModel.Extensions.sap] == "false" }
         if isTagged("Computed", property) || hasGeneratedValue(property) {
             words.append("computed")

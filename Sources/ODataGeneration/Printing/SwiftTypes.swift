@@ -47,8 +47,8 @@ struct SwiftTypes: Sendable {
     func typesWithProtocol() -> Set<String> {
         var bases: Set<String> = []
         for name in selection.structuredTypes {
-            guard let type = model.structuredType(name) else { continue }
-            bases.formUnion(model.baseTypes(of: type).map(\.qualifiedName))
+            // The bases of an included type are included, so that the direct ones are all.
+            if let base = names.tree.base(of: name) { bases.insert(base) }
         }
         return bases
     }

@@ -38,6 +38,7 @@ struct TypeSelection: Sendable {
     }
 
     private let model: ServiceModel
+    private let tree: TypeTree
     private let exclude: [NamePattern]
     private var states: [String: State] = [:]
     private(set) var enumerations: Set<String> = []
@@ -49,8 +50,9 @@ struct TypeSelection: Sendable {
     var structuredTypes: Set<String> { Set(states.keys) }
 
     /// Selects the types of a configuration.
-    init(_ model: ServiceModel, _ configuration: GenerationConfiguration) {
+    init(_ model: ServiceModel, _ configuration: GenerationConfiguration, tree: TypeTree? = nil) {
         self.model = model
+        self.tree = tree ?? TypeTree(model)
         exclude = configuration.exclude.map { NamePattern($0) }
         checkExclusions(configuration.exclude)
         for inclusion in configuration.include ?? [.types(.init("*"))] {
@@ -115,10 +117,12 @@ struct TypeSelection: Sendable {
             if isExcluded(name) { faults.append(("'\(entry.type)' is in 'include' and in 'exclude'", entry.type)) }
             names = [name]
         }
-        for name in names { add(root: name, entry) }
+        var seen: Set<String> = []
+        for name in names { add(root: name, entry, &seen) }
     }
 
-    private mutating func add(root name: String, _ entry: GenerationConfiguration.TypeInclusion) {
+    /// - Parameter seen: the derived types that other types of the entry brought.
+    private mutating func add(root name: String, _ entry: GenerationConfiguration.TypeInclusion, _ seen: inout Set<String>) {
         let steps =
             switch entry.relations {
             case .steps(let count): count
@@ -145,12 +149,13 @@ struct TypeSelection: Sendable {
                 }
             }
         }
-        let derived = model.derivedTypes(of: name).map(\.qualifiedName)
         switch entry.derived {
         case .none: break
         case .all:
-            for type in derived.sorted() { queue.append(Visit(type: type, names: nil, steps: steps, reason: .derived(from: name))) }
+            let types = tree.derived(from: name, except: &seen).sorted()
+            for type in types { queue.append(Visit(type: type, names: nil, steps: steps, reason: .derived(from: name))) }
         case .named(let types):
+            let derived = model.derivedTypes(of: name).map(\.qualifiedName)
             for type in types {
                 let qualified = model.qualifiedName(type)
                 if derived.contains(qualified) {
@@ -220,11 +225,12 @@ struct TypeSelection: Sendable {
         guard states[name, default: State()].add(names, steps: visit.steps) else { return }
         if reasons[name] == nil { reasons[name] = visit.reason }
         guard let state = states[name] else { return }
-        if let base = model.baseTypes(of: type).first {
-            if isExcluded(base.qualifiedName) {
-                faults.append(("'\(base.qualifiedName)' can't be excluded: '\(name)' is derived from it", base.qualifiedName))
+        if let base = tree.base(of: name) {
+            if isExcluded(base) {
+                faults.append(("'\(base)' can't be excluded: '\(name)' is derived from it", base))
             }
-            queue.append(Visit(type: base.qualifiedName, names: visit.names, steps: visit.steps, reason: .base(of: name)))
+            // With the names of the key, because a base without a key can declare properties of it.
+            queue.append(Visit(type: base, names: names, steps: visit.steps, reason: .base(of: name)))
         }
         for property in type.properties where state.names?.contains(property.name) ?? true {
             queue.append(Visit(type: property.type.name, names: nil, steps: visit.steps, reason: .property(property.name, of: name)))

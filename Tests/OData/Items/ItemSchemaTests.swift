@@ -7,7 +7,7 @@ import Testing
 @Suite struct ItemSchemaTests {
     @Test func `a type has its own properties and those of its bases`() throws {
         let table = try #require(SampleGraph.schema.table(of: "microsoft.graph.user"))
-        #expect(table.key == ["id"] && table.properties.count == 19)
+        #expect(table.key == [ItemKeyPart(property: "id")] && table.properties.count == 19)
         #expect(table.properties["id"]?.isNullable == false && table.properties["otherMails"]?.isCollection == true)
         #expect(table.properties["age"]?.kind == .integer(-2_147_483_648...2_147_483_647))
         #expect(table.properties["manager"]?.isRelation == true)
@@ -41,7 +41,7 @@ import Testing
         #expect(table.properties["Call Number"]?.access == [.immutable, .notCreatable])
         #expect(table.properties["x%y"]?.access == [.computed, .readOnly])
         #expect(table.properties["x%y"]?.hasNullElements == true && table.properties["x%y"]?.isNullable == false)
-        #expect(table.key == ["Id"])
+        #expect(table.key == [ItemKeyPart(property: "Id")])
         let members = schema.members(of: "N.E")
         #expect(members.list.map(\.name) == ["a", "b", "c"] && members.number(of: "c") == -5 && members.contains("b"))
     }
@@ -63,16 +63,43 @@ import Testing
              \u{301}m 1
             """)
         let table = try #require(schema.table(of: "N.\u{301}A"))
-        #expect(Set(table.properties.keys) == ["\u{301}name", ">", "to", "list", "\u{301}x"] && table.key == ["\u{301}x"])
+        #expect(Set(table.properties.keys) == ["\u{301}name", ">", "to", "list", "\u{301}x"] && table.key == [ItemKeyPart(property: "\u{301}x")])
         #expect(table.properties["\u{301}name"]?.isNullable == false && table.properties["to"]?.kind == .structured(":"))
         #expect(table.properties["list"]?.kind == .structured("\u{301}C") && table.properties["list"]?.hasNullElements == true)
         #expect(schema.members(of: "N.E").number(of: "\u{301}m") == 1)
+    }
+
+    @Test func `a key has parts of bases and of complex values`() throws {
+        let schema = ItemSchema(
+            """
+            type N.Base abstract
+             Id Edm.Int32!
+            type N.Doc : N.Base open key Id a%20b
+             Size Edm.Int32
+             a%20b Edm.String!
+            type N.Note : N.Doc
+             Text Edm.String
+            type N.Cat key Id c%3Dd=Info/Co%3Dde
+             Id Edm.Int32!
+             Info N.Info!
+            complex N.Info
+             Co%3Dde Edm.String!
+            """)
+        #expect(try #require(schema.table(of: "N.Base")).key.isEmpty)
+        let table = try #require(schema.table(of: "N.Note"))
+        #expect(table.key == [ItemKeyPart(property: "Id"), ItemKeyPart(property: "a b")])
+        #expect(table.properties["Id"]?.access == .key && table.properties["a b"]?.access == .key)
+        #expect(table.properties["Size"]?.access == [] && schema.table(of: "N.Base")?.properties["Id"]?.access == [])
+        let cat = try #require(schema.table(of: "N.Cat"))
+        #expect(cat.key.map(\.name) == ["Id", "c=d"] && cat.key.map(\.path) == [["Id"], ["Info", "Co=de"]])
+        #expect(cat.properties["Info"]?.access == [])
     }
 
     @Test(arguments: [
         "", "\n", " ", "type", "type ", " a Edm.String", "type A : ", "type A : A\n x Edm.Int32", "type A : B\ntype B : A",
         "enum E\n x 99999999999999999999",
         "type A\n", "type A\n x", "type A\n x >", "type A\n x []", "type A\n x [", "type A\n x !", "type A\n %zz Edm.String", "derived A",
+        "type A key", "type A key = =x x= / x//y", "type A : key x", "type A key key", "type A : B key x\ntype B : A key y",
     ])
     func `a malformed text gives a schema without what isn't understood`(_ text: String) {
         let schema = ItemSchema(text)
@@ -83,7 +110,7 @@ import Testing
     }
 
     @Test func `cut and mutated texts never trap`() {
-        let whole = Array("type A : B open\n x [N.C?]! key\n m > [A]\ntype B\n y Edm.Int32\nenum N.C\n a 1\n".utf8)
+        let whole = Array("type A : B open key x a=y/z\n x [N.C?]! key\n m > [A]\ntype B\n y Edm.Int32\nenum N.C\n a 1\n".utf8)
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<Sweep.rounds(ofAll: 2_000) {
             var bytes = Array(whole.prefix(Int.random(in: 0...whole.count, using: &generator)))

@@ -74,15 +74,40 @@ struct SwiftNamesTests {
         #expect(NearestNames.nearest(to: String(repeating: "x", count: 100_000), among: all).isEmpty)
     }
 
+    @Test func aTextForACommentHasNothingThatEndsIt() {
+        #expect(SwiftNames.visible("a\nb\r\u{0}\u{85}\u{2028}\u{2029}\u{202E}é日") == "abé日")
+    }
+
+    private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Sources")
+        .standardizedFileURL
+
+    /// A public member of items that the list lacks would hide a property of that name.
+    @Test func theListOfTheItemsMembersIsComplete() throws {
+        let declaration = #/^    (?:@\w+(?:\([^)]*\))? )*public (?:internal\(set\) |mutating )*(?:var|func|let) `?(\w+)/#
+        var found: Set<String> = ["hashValue"]  // Swift makes it for `Hashable`.
+        let files = FileManager.default.enumerator(at: Self.sources.appendingPathComponent("OData"), includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift", let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
+            var isInside = false
+            for line in text.split(separator: "\n") {
+                if line.first.map({ $0 != " " && $0 != "/" }) ?? false, line.hasSuffix("{") {
+                    isInside = line.contains(#/(?:extension|struct) ODataItem\b/#)
+                } else if isInside, let match = line.firstMatch(of: declaration) {
+                    found.insert(String(match.1))
+                }
+            }
+        }
+        #expect(found.contains("odataValue"), "the sources weren't found")
+        #expect(found == SwiftNames.itemMembers)
+    }
+
     /// A public member of the client that the list lacks would collide with an entity set of that name.
     @Test func theListOfTheClientsMembersIsComplete() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Sources")
-            .standardizedFileURL
         let declaration =
             #/^    (?:@\w+(?:\([^)]*\))? )*(?:public|open) (?:override |static |class |final |nonisolated )*(?:var|func|let) `?(\w+)/#
         var missing: Set<String> = []
         for folder in ["WebServiceClient", "OData"] {
-            let files = FileManager.default.enumerator(at: root.appendingPathComponent(folder), includingPropertiesForKeys: nil)
+            let files = FileManager.default.enumerator(at: Self.sources.appendingPathComponent(folder), includingPropertiesForKeys: nil)
             while let file = files?.nextObject() as? URL {
                 guard file.pathExtension == "swift", let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
                 var isInside = false

@@ -79,6 +79,19 @@ enum ShopDocument {
             """.utf8)
     }
 
+    /// A document with several schemas, or one other than that of the shop: the elements by namespace.
+    static func document(schemas: KeyValuePairs<String, String>) -> Data {
+        let schemas = schemas.map {
+            "<Schema Namespace=\"\($0.key)\" xmlns=\"http://docs.oasis-open.org/odata/ns/edm\">\($0.value)</Schema>"
+        }
+        return Data(
+            """
+            <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+            \(schemas.joined(separator: "\n"))
+            </edmx:DataServices></edmx:Edmx>
+            """.utf8)
+    }
+
     /// A generator for a document and a configuration.
     static func generator(_ configuration: String? = nil, _ document: Data = document()) throws -> CodeGenerator {
         try CodeGenerator(
@@ -95,9 +108,9 @@ enum ShopDocument {
     }
 
     /// The faults of a configuration.
-    static func faults(_ configuration: String) -> [String] {
+    static func faults(_ configuration: String, _ document: Data = document()) -> [String] {
         do {
-            _ = try generator(configuration)
+            _ = try generator(configuration, document)
             return []
         } catch {
             return (error as? GenerationError)?.diagnostics.map(\.description) ?? ["\(error)"]
