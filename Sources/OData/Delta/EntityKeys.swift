@@ -69,20 +69,11 @@ private enum IDKey {
 
     /// Returns the name before the parentheses of the last segment; `nil` if there are none.
     static func set(of id: String) -> String? {
-        let path = id.prefix { $0 != "?" && $0 != "#" }
-        guard let segment = lastSegment(of: path), let text = URLEncoding.decode(segment), let open = text.firstIndex(of: "("),
-            open > text.startIndex
+        let path = id.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+        guard let segment = lastSegment(of: path), let scalars = URLEncoding.decode(segment)?.unicodeScalars,
+            let open = scalars.firstIndex(of: "("), open > scalars.startIndex
         else { return nil }
-        return String(text[..<open])
-    }
-
-    /// Returns the name before the parentheses of the last segment; `nil` if there are none.
-    static func set(of id: String) -> String? {
-        let path = id.prefix { $0 != "?" && $0 != "#" }
-        guard let segment = lastSegment(of: path), let text = URLEncoding.decode(segment), let open = text.firstIndex(of: "("),
-            open > text.startIndex
-        else { return nil }
-        return String(text[..<open])
+        return String(scalars[..<open])
     }
 
     /// Returns the last segment that isn't the name of a derived type.
