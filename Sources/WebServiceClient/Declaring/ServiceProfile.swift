@@ -179,7 +179,8 @@ struct ServiceProfileReader {
         case nil: break
         case .date(let date)?: expires = date
         case .text(let text)?:
-            expires = ISO8601.date(from: text)
+            // A date alone would expire at another moment in each time zone.
+            expires = text.contains("T") ? ISO8601.date(from: text) : nil
             if expires == nil { faults.append("\"Expires\" isn't a date with a time zone, such as 2030-01-31T12:00:00Z") }
         default: faults.append("\"Expires\" isn't a date")
         }

@@ -63,14 +63,10 @@ enum SettingsFileValue: Decodable {
 
     /// Converts a value that code has made, with the types of a property list: `String`, `Bool`, numbers, `Date`, arrays and dictionaries.
     init(_ value: Any) {
-        // Collections of Foundation can contain themselves.
-        var budget = 1_000_000
-        self = Self.converted(value, depth: 8, &budget)
+        self = Self.converted(value, depth: 8)
     }
 
-    private static func converted(_ value: Any, depth: Int, _ budget: inout Int) -> Self {
-        budget -= 1
-        guard budget > 0 else { return .other }
+    private static func converted(_ value: Any, depth: Int) -> Self {
         switch value {
         case let text as String: return .text(text)
         case let text as Substring: return .text(String(text))
@@ -81,9 +77,9 @@ enum SettingsFileValue: Decodable {
         case let number as any BinaryFloatingPoint: return .number(Double(number))
         case let number as NSNumber: return .number(number.doubleValue)
         case let record as [String: Any] where depth > 0:
-            return .record(record.mapValues { converted($0, depth: depth - 1, &budget) })
+            return .record(record.mapValues { converted($0, depth: depth - 1) })
         case let list as [Any] where depth > 0:
-            return .list(list.map { converted($0, depth: depth - 1, &budget) })
+            return .list(list.map { converted($0, depth: depth - 1) })
         default: return .other
         }
     }

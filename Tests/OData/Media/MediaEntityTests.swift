@@ -159,7 +159,9 @@ import WebServiceTesting
     @Test func `bytes are read, changed in their version and downloaded`() async throws {
         let bytes = SeededGenerator.bytes(100_000)
         gallery.state.withLock { $0.items[1] = Gallery.Item(bytes: bytes, type: "image/jpeg") }
-        let client = client(try gallery.start())
+        let server = try gallery.start()
+        defer { withExtendedLifetime(server) {} }
+        let client = client(server)
         let entity = try await client.entity(photos.key(1))
         var reference = StreamReference(mediaOf: entity.metadata)
         #expect(reference.etag == "\"m1\"")

@@ -155,7 +155,7 @@ private final class Library: WebServiceClient, @unchecked Sendable {
         let library = client(server)
         let unanswered = await serviceError { _ = try await library.newest() }
         #expect(unanswered?.response?.status == 501)
-        let unknown = await serviceError { try await library.http.get("/bocks/1/pages").send() }
+        let unknown = await serviceError { try await library.http.put("/bocks/1/pages").send() }
         #expect(unknown?.response?.status == 404)
         _ = await serviceError { try await library.http.get("/books/1?token=hush").send() }
         let failure = #expect(throws: TestingFailure.self) { try server.expectNoMisses() }
