@@ -73,12 +73,14 @@ final class ManualLogClock: LogClock {
     ///
     /// The clock doesn't advance while no task sleeps on it, and only after several turns: on a busy machine the tasks that it woke may
     /// not have run yet, and minutes would pass for them.
-    func run(step: Duration = .milliseconds(250), until condition: () -> Bool) async -> Bool {
+    ///
+    /// - Parameter pause: The number of turns for each step.
+    func run(step: Duration = .milliseconds(250), pause: Int = 4, until condition: () -> Bool) async -> Bool {
         var turns = 0
         return await eventually(slowsDown: false) {
             if condition() { return true }
             turns += 1
-            if turns.isMultiple(of: 4), let nextWake { advance(by: min(step, nextWake)) }
+            if turns.isMultiple(of: pause), let nextWake { advance(by: min(step, nextWake)) }
             return false
         }
     }
