@@ -9,10 +9,21 @@ public protocol LogClock: Sendable {
     /// The monotonic time in nanoseconds since an arbitrary moment. It never goes back.
     var uptime: UInt64 { get }
 
-    /// Waits for a duration; returns at once if it is zero or less. The clock determines whether time in system sleep counts.
+    /// Waits until a moment on the monotonic clock; returns at once if it has passed. The clock determines whether time in system sleep
+    /// counts.
+    ///
+    /// - Parameter end: The ``uptime`` at which the wait ends, in nanoseconds.
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func sleep(until end: UInt64) async throws
+}
+
+extension LogClock {
+    /// Waits for a duration from now; returns at once if it is zero or less.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
-    func sleep(for duration: Duration) async throws
+    public func sleep(for duration: Duration) async throws {
+        try await sleep(until: uptime &+ duration.wholeNanoseconds)
+    }
 }
 
 /// The system's clocks.
@@ -26,10 +37,11 @@ public struct SystemLogClock: LogClock {
     /// The monotonic time in nanoseconds, on Linux without time in system sleep.
     public var uptime: UInt64 { UInt64(max(0, csl_uptime_nanoseconds())) }
 
-    /// Waits for a duration; time in system sleep counts.
-    public func sleep(for duration: Duration) async throws {
-        guard duration > .zero else { return try Task.checkCancellation() }
-        try await Task.sleep(for: duration.bounded)
+    /// Waits until a moment; time in system sleep counts.
+    public func sleep(until end: UInt64) async throws {
+        let now = uptime
+        guard end > now else { return try Task.checkCancellation() }
+        try await Task.sleep(for: Duration.nanoseconds(Int64(clamping: end - now)).bounded)
     }
 }
 

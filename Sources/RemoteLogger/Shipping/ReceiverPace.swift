@@ -67,16 +67,16 @@ final class ReceiverPace: Sendable {
         }
         while !Task.isCancelled {
             let now = settings.clock.uptime
-            let (turn, pause) = state.withLock { state -> (Turn?, Duration?) in
+            let (turn, end) = state.withLock { state -> (Turn?, UInt64?) in
                 guard !state.isClosed, state.waiting.keys.min() == batch, state.running < state.limit else { return (nil, nil) }
-                guard now >= state.end else { return (nil, .nanoseconds(Int64(clamping: state.end - now))) }
+                guard now >= state.end else { return (nil, state.end) }
                 state.running += 1
                 state.isResting = false
                 return (Turn(round: state.round), nil)
             }
             if let turn { return turn }
             if state.withLock({ $0.isClosed }) { return nil }
-            await signal.wait(for: pause, clock: settings.clock)
+            await signal.wait(until: end, clock: settings.clock)
         }
         return nil
     }
@@ -186,9 +186,8 @@ final class ReceiverPace: Sendable {
         defer { state.withLock { $0.sleeping[batch] = nil } }
         let end = settings.clock.uptime &+ duration.wholeNanoseconds
         while !Task.isCancelled, !state.withLock({ $0.isClosed }) {
-            let now = settings.clock.uptime
-            guard now < end else { return true }
-            await signal.wait(for: .nanoseconds(Int64(clamping: end - now)), clock: settings.clock)
+            guard settings.clock.uptime < end else { return true }
+            await signal.wait(until: end, clock: settings.clock)
         }
         return false
     }

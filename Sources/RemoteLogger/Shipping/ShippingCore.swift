@@ -94,8 +94,9 @@ final class ShippingCore: Sendable {
         let ticket = ledger.withLock { $0.beginFlush(store.load) }
         pace.noteFlush()
         signal.send()
+        let limit = settings.clock.uptime &+ limit.wholeNanoseconds
         let timer = Task {
-            try await settings.clock.sleep(for: limit)
+            try await settings.clock.sleep(until: limit)
             end(ticket)
         }
         defer { timer.cancel() }
@@ -124,14 +125,13 @@ final class ShippingCore: Sendable {
 
     /// Waits until the remaining records are as durable as possible or the time is over, but always for a moment.
     func persist(until end: UInt64) async {
-        let now = settings.clock.uptime
-        let left = Duration.nanoseconds(Int64(clamping: end > now ? end - now : 0))
+        let end = max(end, settings.clock.uptime &+ Duration.milliseconds(20).wholeNanoseconds)
         let isDone = Signal()
         Task {
             await store.persist()
             isDone.send()
         }
-        await isDone.wait(for: max(left, .milliseconds(20)), clock: settings.clock)
+        await isDone.wait(until: end, clock: settings.clock)
     }
 
     /// Closes the shipper and counts the records that the store doesn't keep for another run as dropped.
@@ -194,8 +194,8 @@ extension ShippingCore {
     enum Step: Sendable {
         /// Read a batch and send it.
         case send
-        /// Wait for a time or until the signal is sent.
-        case wait(Duration?)
+        /// Wait until a moment on the clock or until the signal is sent.
+        case wait(until: UInt64?)
         /// Check again, because something has just arrived.
         case again
         /// End the loop.
@@ -217,10 +217,10 @@ extension ShippingCore {
             let hasLosses = takeLosses(&ledger)
             let load = store.load
             if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: load.first) }
-            guard let first = load.firstUnread else { return store.sleep(until: .anything) ? .wait(nil) : .again }
+            guard let first = load.firstUnread else { return store.sleep(until: .anything) ? .wait(until: nil) : .again }
             let age = now > load.firstUnreadSince ? now - load.firstUnreadSince : 0
             guard age < interval, !due.isMet(by: load.unread, load.unreadBytes), first > ledger.flushThrough else { return .send }
-            return store.sleep(until: due) ? .wait(.nanoseconds(Int64(clamping: interval - age))) : .again
+            return store.sleep(until: due) ? .wait(until: load.firstUnreadSince &+ interval) : .again
         }
     }
 
@@ -285,7 +285,7 @@ extension ShippingCore {
 
     private enum ReportStep {
         case report
-        case wait(Duration?)
+        case wait(until: UInt64?)
         case end
     }
 
@@ -296,7 +296,7 @@ extension ShippingCore {
         while !Task.isCancelled {
             switch nextReport {
             case .end: return
-            case .wait(let duration): await lossSignal.wait(for: duration, clock: settings.clock)
+            case .wait(let end): await lossSignal.wait(until: end, clock: settings.clock)
             case .report: tellLosses(atOnce: false)
             }
         }
@@ -309,10 +309,10 @@ extension ShippingCore {
             ledger.isLossAwaited = false
             repeat {
                 countLosses(&ledger)
-                if let due = ledger.reportDue { return due > now ? .wait(.nanoseconds(Int64(clamping: due - now))) : .report }
+                if let due = ledger.reportDue { return due > now ? .wait(until: due) : .report }
             } while !store.awaitLosses()
             ledger.isLossAwaited = true
-            return .wait(nil)
+            return .wait(until: nil)
         }
     }
 

@@ -22,13 +22,13 @@ struct ShippingLoop {
                 switch core.nextStep {
                 case .end: return
                 case .again: continue
-                case .wait(let duration): await core.signal.wait(for: duration, clock: clock)
-                case .send where !window.hasRoom: await window.change.wait(for: nil, clock: clock)
+                case .wait(let end): await core.signal.wait(until: end, clock: clock)
+                case .send where !window.hasRoom: await window.change.wait(until: nil, clock: clock)
                 case .send:
                     let records = await core.store.read(after: cursor, limits: core.settings.batch)
                     guard let last = records.last else {
                         // The store has records but returns none, because it is faulty: don't spin.
-                        await core.signal.wait(for: core.settings.batch.interval, clock: clock)
+                        await core.signal.wait(until: clock.uptime &+ core.settings.batch.interval.wholeNanoseconds, clock: clock)
                         continue
                     }
                     cursor = last.position

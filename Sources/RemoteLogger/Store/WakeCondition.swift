@@ -17,11 +17,11 @@ final class Signal: Sendable {
         }?.resume()
     }
 
-    /// Waits for the signal, the end of the time, or cancellation. May return early, so the caller must check its condition again.
-    func wait(for duration: Duration?, clock: any LogClock) async {
-        let timer = duration.map { duration in
+    /// Waits for the signal, a moment on the clock, or cancellation. May return early, so the caller must check its condition again.
+    func wait(until end: UInt64?, clock: any LogClock) async {
+        let timer = end.map { end in
             Task {
-                try await clock.sleep(for: duration)
+                try await clock.sleep(until: end)
                 send()
             }
         }

@@ -40,22 +40,21 @@ final class ManualLogClock: LogClock {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    func sleep(for duration: Duration) async throws {
+    func sleep(until end: UInt64) async throws {
         try Task.checkCancellation()
-        guard duration > .zero else { return }
-        let step = UInt64(duration.components.seconds) * 1_000_000_000 + UInt64(duration.components.attoseconds / 1_000_000_000)
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isCancelled = state.withLock { state in
-                    guard state.cancelled.remove(id) == nil else { return true }
-                    state.sleepers.append(Sleeper(id: id, end: state.elapsed + step, continuation: continuation))
-                    return false
+                let ended: Result<Void, any Error>? = state.withLock { state in
+                    guard state.cancelled.remove(id) == nil else { return .failure(CancellationError()) }
+                    guard end > state.elapsed else { return .success(()) }
+                    state.sleepers.append(Sleeper(id: id, end: end, continuation: continuation))
+                    return nil
                 }
-                if isCancelled { continuation.resume(throwing: CancellationError()) }
+                if let ended { continuation.resume(with: ended) }
             }
         } onCancel: {
             let sleeper = state.withLock { state in

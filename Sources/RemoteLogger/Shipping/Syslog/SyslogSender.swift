@@ -144,8 +144,9 @@ final class SyslogSender: PayloadSender {
         }
         guard let pause else { return }
         let clock = settings.clock
+        let end = clock.uptime &+ max(pause, .milliseconds(1)).wholeNanoseconds
         let task = Task.detached(priority: .utility) { [weak self] in
-            try await clock.sleep(for: max(pause, .milliseconds(1)))
+            try await clock.sleep(until: end)
             self?.queue.async { [weak self] in self?.look() }
         }
         state.withLock { state in

@@ -36,21 +36,20 @@ final class SpoolCore: Sendable {
         task.withLock { task in
             task = Task.detached(priority: .utility) { [self] in
                 while !Task.isCancelled, !state.withLock({ $0.isClosed }) {
-                    let pause = pause
-                    if pause == .zero { await run() } else { await signal.wait(for: pause, clock: settings.clock) }
+                    let due = due
+                    if let due, due <= settings.clock.uptime { await run() } else { await signal.wait(until: due, clock: settings.clock) }
                 }
             }
         }
     }
 
-    /// The time until the next write; `nil` while nothing is waiting.
-    private var pause: Duration? {
+    /// The time of the next write, on the clock; `nil` while nothing is waiting.
+    private var due: UInt64? {
         let now = settings.clock.uptime
         let interval = settings.syncInterval.wholeNanoseconds
         return state.withLock { state in
             guard state.memory.count > 0 || state.retryAt != nil else { return nil }
-            let due = state.retryAt ?? (state.memory.oldest?.since ?? now) &+ interval
-            return due > now ? .nanoseconds(Int64(clamping: due - now)) : .zero
+            return state.retryAt ?? (state.memory.oldest?.since ?? now) &+ interval
         }
     }
 

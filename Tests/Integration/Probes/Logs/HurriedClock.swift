@@ -30,21 +30,21 @@ final class HurriedClock: LogClock, @unchecked Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    func sleep(for duration: Duration) async throws {
+    func sleep(until end: UInt64) async throws {
         try Task.checkCancellation()
-        guard duration > .zero else { return }
         let id = lock.withLock {
             lastID += 1
             return lastID
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isCancelled = lock.withLock {
-                    guard cancelled.remove(id) == nil else { return true }
-                    sleepers.append(Sleeper(id: id, end: elapsed + Self.nanoseconds(of: duration), continuation: continuation))
-                    return false
+                let ended = lock.withLock { () -> Result<Void, any Error>? in
+                    guard cancelled.remove(id) == nil else { return .failure(CancellationError()) }
+                    guard end > elapsed else { return .success(()) }
+                    sleepers.append(Sleeper(id: id, end: end, continuation: continuation))
+                    return nil
                 }
-                if isCancelled { continuation.resume(throwing: CancellationError()) }
+                if let ended { continuation.resume(with: ended) }
             }
         } onCancel: {
             let sleeper = lock.withLock { () -> Sleeper? in
