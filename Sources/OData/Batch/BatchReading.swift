@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// Reads the values of a batch's parts from their responses, by the code that reads a response of its own.
+/// Reads the values of a batch's parts from their responses, with the code that reads separate responses.
 struct BatchReading: Sendable {
     let client: ODataClient
     let scope: BatchScope
@@ -27,7 +27,7 @@ struct BatchReading: Sendable {
         return .failure(part.failure(.groupFailed(cause)))
     }
 
-    /// Returns the URL that a request had after its reference to an earlier one is resolved, for the relative links in its response.
+    /// Returns the URL of a request after its reference to an earlier one is resolved. Relative links in the response need it.
     private func url(of item: BatchPlan.Item, _ items: [BatchPlan.Item]) -> URL {
         guard let origin = item.origin, case .reply(let reply)? = verdicts[origin.number], items.indices.contains(origin.number - 1),
             let place = reply.headers[.location] ?? reply.headers["OData-EntityId"],
@@ -84,13 +84,13 @@ struct BatchAnswering: Sendable {
             return .failure(error)
         } catch {
             if Task.isCancelled || error is CancellationError { throw error }
-            // The call's own code, such as a declared one's, threw another error.
+            // The call's own code, such as that of a declared call, threw another error.
             return .failure(
                 ServiceError(call: identity, stage: .decoding, kind: .batch, message: ServiceError.text(of: error), cause: error))
         }
     }
 
-    /// Returns the response to a part as one of its own.
+    /// Returns the response to a part in the form of a separate response.
     func response(_ reply: BatchReply, at url: URL) -> TransportResponse {
         TransportResponse(status: reply.status, headers: reply.headers, url: url, body: ResponseBody(reply.body))
     }
