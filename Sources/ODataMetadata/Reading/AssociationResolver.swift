@@ -1,5 +1,5 @@
 extension Associations {
-    /// Gives navigation properties of V2 and V3 what their association says, and entity sets the bindings of association sets.
+    /// Completes navigation properties of V2 and V3 from their associations, and gives entity sets the bindings of association sets.
     func resolve(in schemas: inout [ServiceModel.Schema], state: ReadingState) {
         var relations: [Key: Relation] = [:]
         for schema in schemas {
@@ -105,7 +105,7 @@ extension Associations {
                     break
                 }
                 let type = schemas[place.schema].containers[place.container].entitySets[index].entityType
-                // A property of a derived type is reached by a cast.
+                // The path to a property of a derived type contains a cast.
                 let path = isType(type, relation.type) ? relation.name : relation.type + "/" + relation.name
                 var binding = ServiceModel.NavigationPropertyBinding(path: path, target: to.set)
                 binding.place = set.place

@@ -164,7 +164,7 @@ struct XMLModelWriter {
     }
 
     private func facets(_ type: ServiceModel.TypeReference, name: String = "Type") -> [(String, String?)] {
-        // The elements of a collection of entities are never null, which isn't written.
+        // The elements of a collection of entities are never null, so this isn't written.
         let isImplied = type.isCollection && (type.name == "Edm.EntityType" || model.entityType(type.name) != nil)
         return [
             (name, type.description), ("Nullable", isImplied || name != "Type" ? nil : flag(type.isNullable, default: true)),
