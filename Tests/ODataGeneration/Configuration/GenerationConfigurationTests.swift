@@ -44,7 +44,7 @@ struct GenerationConfigurationTests {
             #"{"include": ["Shop.Order"]}"#,
             "error: 'include' names 'Shop.Order', and the document has no such type; did you mean 'Shop.order'?"
         ),
-        (#"{"include": ["Shop.x*"]}"#, "error: 'include' has the pattern 'Shop.x*', and no type of the document fits it"),
+        (#"{"include": ["Shop.x*"]}"#, "error: 'include' has the pattern 'Shop.x*', and no type of the document matches it"),
         (#"{"include": [{"sets": "order"}]}"#, "no such entity set or singleton; did you mean 'orders'?"),
         (#"{"include": [{"operations": ["Shop.cancle"]}]}"#, "no such action or function; did you mean 'Shop.cancel'?"),
         (#"{"include": ["Shop.line", {"operations": ["Shop.cancel"]}]}"#, "no overload of 'Shop.cancel' is bound to an included type"),
