@@ -43,7 +43,7 @@ struct ProjectionPrinter: Sendable {
                 let hint = NearestNames.hint(projection.type, among: all.map(\.qualifiedName))
                 findings.faults.append(
                     (
-                        "the projection '\(projection.name)' is of the type '\(projection.type)', which the document doesn't have" + hint,
+                        "the projection '\(projection.name)' is of '\(projection.type)', and the document has no such type" + hint,
                         projection.type
                     ))
             }
