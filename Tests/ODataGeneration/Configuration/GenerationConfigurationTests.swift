@@ -73,11 +73,11 @@ struct GenerationConfigurationTests {
         #expect(faults.contains { $0.hasPrefix("shop.odata.json:") && $0.contains(fault) }, "\(faults)")
     }
 
-    @Test func allFaultsAreToldAtOnce() {
+    @Test func allFaultsAreReportedAtOnce() {
         #expect(ShopDocument.faults(#"{"include": ["Shop.a"], "exclude": ["Shop.b"], "names": {"Shop.c": "C"}}"#).count == 3)
     }
 
-    @Test func aFaultyDocumentIsTold() throws {
+    @Test func aFaultyDocumentIsReported() throws {
         let cut = ShopDocument.document().dropLast(60)
         #expect(throws: GenerationError.self) { try ShopDocument.generator(nil, Data(cut)) }
         do {
