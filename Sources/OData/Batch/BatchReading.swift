@@ -22,7 +22,7 @@ struct BatchReading: Sendable {
         let failed = items[number - 1]
         let other = BatchAnswering(client: client, identity: failed.identity, url: url(of: failed, items), scope: scope)
         guard case .failure(let cause) = try await other.result(.reply(reply), { try await failed.part.call($0) }) else {
-            return .failure(part.failure(.unanswered("its group failed, and a response of the group says that it didn't")))
+            return .failure(part.failure(.unanswered("its group failed, but a response of the group reports success")))
         }
         return .failure(part.failure(.groupFailed(cause)))
     }
@@ -62,7 +62,7 @@ struct BatchAnswering: Sendable {
             return .failure(error)
         case .groupFailed(let reply, _):
             guard case .failure(let cause) = try await read(reply, call) else {
-                return .failure(failure(.unanswered("its group failed, and a response of the group says that it didn't")))
+                return .failure(failure(.unanswered("its group failed, but a response of the group reports success")))
             }
             return .failure(failure(.groupFailed(cause)))
         case .accepted(let reply): return .failure(accepted(reply))

@@ -89,7 +89,7 @@ public enum DeltaError: DescribedError, Sendable, Hashable {
         case .incompleteRelation(let name):
             "The changes of the relation '\(VisibleText.of(name))' continue at a separate link, which isn't read: read the relation again."
         case .noCollectionUpdates(let version):
-            "OData \(version.rawValue) has no updates of collections: set the printer's version to 4.01, or send each change by itself."
+            "OData \(version.rawValue) has no updates of collections: set the printer's version to 4.01, or send each change separately."
         }
     }
 }

@@ -3,7 +3,7 @@ import WebServiceClient
 extension ODataItem: Codable {
     /// Decodes an object, and checks the properties that the model declares.
     ///
-    /// - Throws: `DecodingError` if a declared property is of another kind than the model says.
+    /// - Throws: `DecodingError` if a declared property is of another kind than in the model.
     public init(from decoder: any Decoder) throws {
         if let sample = decoder as? ProbeDecoder {
             // A probe decodes a sample; the model already describes the properties.

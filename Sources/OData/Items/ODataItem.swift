@@ -29,7 +29,7 @@ public struct ODataItem<Model: ItemModel>: Sendable {
 
     /// Creates an item from an object.
     ///
-    /// - Throws: `DecodingError` if a declared property is of another kind than the model says.
+    /// - Throws: `DecodingError` if a declared property is of another kind than in the model.
     public init(_ record: DynamicEntity) throws {
         var check = ItemCheck(Model.schema)
         if let fault = check.fault(in: record, declaredAs: Model.typeName) { throw fault.error(inside: []) }

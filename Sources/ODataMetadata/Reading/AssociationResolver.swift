@@ -92,7 +92,7 @@ extension Associations {
         for set in sets {
             guard let place = places[set.container], set.ends.count == 2 else {
                 state.tell(
-                    .unknownBinding, "the association set of '\(set.association)' hasn't two ends", assuming: "it is ignored",
+                    .unknownBinding, "the association set of '\(set.association)' doesn't have two ends", assuming: "it is ignored",
                     at: set.place, path: set.container)
                 continue
             }
