@@ -57,7 +57,7 @@ struct GenerationConfigurationTests {
             "'exclude' names 'Shop.adress', and the document has no such type; did you mean 'Shop.address'?"
         ),
         (#"{"exclude": ["Shop.item"]}"#, "'Shop.item' can't be excluded: 'Shop.order' is derived from it"),
-        (#"{"names": {"Shop.odrer": "Sale"}}"#, "nothing of that name; did you mean 'Shop.order'?"),
+        (#"{"names": {"Shop.odrer": "Sale"}}"#, "no such name; did you mean 'Shop.order'?"),
         (#"{"names": {"Shop.order": "Line", "Shop.line": "Line"}}"#, "the name 'Shop.Line' is that of Shop.line and Shop.order"),
         (#"{"projections": {"Card": {"of": "Shop.custmer", "properties": ["id"]}}}"#, "no such type; did you mean 'Shop.customer'?"),
         (#"{"projections": {"Card": {"of": "Shop.order", "properties": ["Id"]}}}"#, "no such property; did you mean 'ID'?"),
