@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// Generates code for the metadata documents of a target with each build in which they changed.
+/// Generates code for the metadata documents of a target in each build after a change of a document.
 @main
 struct ODataGeneratorPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -23,9 +23,9 @@ struct ODataGeneratorPlugin: BuildToolPlugin {
     private func commands(for files: [URL], tool: URL, in folder: URL) throws -> [Command] {
         let configurations = files.filter { $0.lastPathComponent.hasSuffix(".odata.json") }.map { Configuration($0) }
         let named = Set(configurations.flatMap(\.inputs))
-        // The configuration of a document is the one beside it, even if that names another document.
+        // The configuration of a document is the one with its name in the same folder, even if that names another document.
         let configured = Set(configurations.map { Configuration.base(of: $0.file, [".odata.json"]) })
-        // A document without a configuration, of which everything is generated.
+        // Everything of a document without a configuration is generated.
         let documents = files.filter { file in
             Configuration.documentEnds.contains { file.lastPathComponent.hasSuffix($0) } && !named.contains(file.standardizedFileURL)
                 && !configured.contains(Configuration.base(of: file, Configuration.documentEnds))
@@ -46,7 +46,7 @@ struct ODataGeneratorPlugin: BuildToolPlugin {
         return jobs.map { command($0.file, $0.inputs, $0.outputs, tool, folder) }
     }
 
-    /// The outputs must be known before the tool runs: their number is in the configuration, not in the document.
+    /// The outputs must be known before the tool runs, so their number is in the configuration and doesn't depend on the document.
     private func command(_ file: URL, _ inputs: [URL], _ outputs: [String], _ tool: URL, _ folder: URL) -> Command {
         .buildCommand(
             displayName: "Generating code from \(file.lastPathComponent)", executable: tool,
@@ -66,7 +66,7 @@ extension ODataGeneratorPlugin: XcodeBuildToolPlugin {
 }
 #endif
 
-/// What the plugin must know of a configuration. Its faults are the tool's to tell.
+/// The parts of a configuration that the plugin needs. The tool reports its faults.
 private struct Configuration {
     static let documentEnds = [".csdl.xml", ".csdl.json"]
 
@@ -101,7 +101,7 @@ private struct Configuration {
         base(of: document, documentEnds).lastPathComponent
     }
 
-    /// Returns the place of a file without the end of its name, which a document and its configuration share.
+    /// Returns the path of a file without its suffix, which is the same for a document and its configuration.
     static func base(of file: URL, _ ends: [String]) -> URL {
         let name = file.lastPathComponent
         let end = ends.first { name.hasSuffix($0) } ?? ""

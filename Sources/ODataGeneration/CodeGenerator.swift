@@ -3,8 +3,8 @@ public import ODataMetadata
 
 /// Generates Swift code from the metadata document of a service.
 ///
-/// The code consists of descriptions of the types, of which `OData` makes values, and of a client with the service's entity sets and
-/// operations. It depends only on the contents of the document and of the configuration, not on the order within them, on time or on places.
+/// The code consists of descriptions of the types for values of `OData`, and of a client with the service's entity sets and operations. It
+/// depends only on the contents of the document and the configuration: not on the order within them, on the time, or on paths.
 public struct CodeGenerator: Sendable {
     /// The files that code is generated from.
     public struct Input: Sendable {
@@ -35,18 +35,18 @@ public struct CodeGenerator: Sendable {
         }
     }
 
-    /// The version of the generator's output, which is part of the code's heading.
+    /// The version of the generator's output, which the code's heading contains.
     public static let version = "1"
-    /// The number of types up to which a configuration without an include list includes everything.
+    /// The maximum number of types that a configuration without an include list generates.
     public static let mostTypes = 300
 
     /// The model of the service.
     public let model: ServiceModel
-    /// What to know about the code: names that met others, in the order of the names, and then the rest.
+    /// The warnings about the code: first the names that were changed to avoid collisions, in the order of the names, and then the rest.
     public let warnings: [GenerationDiagnostic]
     /// The number of generated files.
     public var fileCount: Int { configuration.files }
-    /// The names that the files of a configuration with a larger `files` have.
+    /// The names of files that a configuration with a larger `files` would generate.
     var furtherNames: [String] {
         (configuration.files..<max(configuration.files, GenerationConfiguration.mostFiles)).map { Self.fileName(stem, $0) }
     }
@@ -61,7 +61,7 @@ public struct CodeGenerator: Sendable {
 
     /// Reads the document and the configuration, and plans the code.
     ///
-    /// - Throws: ``GenerationError`` with all faults of the configuration, or the one of the document.
+    /// - Throws: ``GenerationError`` with all faults of the configuration, or the fault of the document.
     public init(_ input: Input) throws(GenerationError) {
         var configuration = GenerationConfiguration()
         if let data = input.configuration {
@@ -113,7 +113,7 @@ public struct CodeGenerator: Sendable {
             selection.faults + projections.faults + Self.unknown(configuration.names, names, model) + names.faults + client.faults
         guard faults.isEmpty else { throw GenerationError(faults.map { positions.error($0.message, at: $0.name) }) }
 
-        // Of types that aren't included, nobody sees the names.
+        // The names of types that aren't included don't appear in the code.
         let met = names.met.filter { wire, _ in
             let type = wire.prefix { $0 != "/" }
             return selection.contains(String(type)) || names.namespaces[String(type)] != nil
@@ -122,7 +122,7 @@ public struct CodeGenerator: Sendable {
             (met + client.met).map { ($0, $1, "; 'names' can give it a better one") }
             + projections.met.map { ($0, $1, " of the projection") }
         var warnings = renamed.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { wire, name, advice in
-            positions.diagnostic(.warning, "'\(wire)' is '\(name)' in Swift, since its name meets another one\(advice)")
+            positions.diagnostic(.warning, "'\(wire)' is '\(name)' in Swift, since its name collides with another one\(advice)")
         }
         for target in client.repeated.sorted() {
             warnings.append(
@@ -137,7 +137,7 @@ public struct CodeGenerator: Sendable {
             warnings.append(
                 positions.diagnostic(
                     .warning,
-                    "the document is of version 3, which the client doesn't speak; it asks in version 2, which services often accept"))
+                    "the document is of version 3, which the client doesn't support; it uses version 2, which services often accept"))
         }
         self.model = model
         self.configuration = configuration
@@ -152,7 +152,7 @@ public struct CodeGenerator: Sendable {
     public func files() -> [GeneratedFile] {
         let chosen = selection.structuredTypes.union(selection.enumerations)
         var parts = Array(repeating: [String](), count: configuration.files)
-        // By a hash of the name, so that a new type changes only one file.
+        // A hash of the name assigns types to files, so that a new type changes only one file.
         for name in chosen { parts[Int(StableHash(name).value % UInt64(parts.count))].append(name) }
         let printer = ModelPrinter(types)
         return parts.enumerated().map { index, names in
@@ -172,7 +172,7 @@ public struct CodeGenerator: Sendable {
         }
     }
 
-    /// Returns the name of a generated file. Build tools must know it before the generator runs.
+    /// Returns the name of a generated file. Build tools must know the name before the generator runs.
     public static func fileName(_ stem: String, _ index: Int) -> String {
         index == 0 ? "\(stem).odata.swift" : "\(stem).odata.\(index + 1).swift"
     }
@@ -194,7 +194,7 @@ public struct CodeGenerator: Sendable {
             + structured.flatMap { $0.properties.map(\.target) + $0.navigationProperties.map(\.target) }
             + enumerations.flatMap { $0.members.map(\.target) } + operations.map(\.qualifiedName) + resources
         return unknown.map { name in
-            ("'names' has '\(name)', and the document has nothing of that name" + NearestNames.hint(name, among: candidates), name)
+            ("'names' has '\(name)', and the document has no such name" + NearestNames.hint(name, among: candidates), name)
         }
     }
 
@@ -202,7 +202,7 @@ public struct CodeGenerator: Sendable {
         let sets = model.entitySets.map(\.name).sorted().prefix(2).joined(separator: ",")
         let example = sets.isEmpty ? "\"include\": [\"Ns.Type\"]" : "\"include\": [{\"sets\": \"\(sets)\"}]"
         return
-            "the document has \(count) types, more than the \(mostTypes) that are generated without an include list; say which you need, "
-            + "for example \(example), or \"include\": [\"*\"], \"files\": 16 for all; the command 'list' prints what each set brings"
+            "the document has \(count) types, more than the \(mostTypes) that are generated without an include list; list those you need, "
+            + "for example \(example), or \"include\": [\"*\"], \"files\": 16 for all; the command 'list' prints the types of each set"
     }
 }

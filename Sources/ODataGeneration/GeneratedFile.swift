@@ -2,24 +2,24 @@ public import Foundation
 
 /// A file of generated code.
 public struct GeneratedFile: Sendable, Hashable {
-    /// What ``write(to:force:)`` did.
+    /// The result of ``write(to:force:)``.
     public enum Outcome: Sendable, Hashable {
         /// The file is new or had other contents.
         case written
-        /// The file had the same contents, and wasn't touched.
+        /// The file had the same contents and wasn't written.
         case unchanged
-        /// The file was edited, isn't a generated one or can't be read, and wasn't touched.
+        /// The file was edited, isn't a generated one or can't be read, and wasn't written.
         case refused
     }
 
-    /// What is at the place of a generated file.
+    /// The existing content at the location of a generated file.
     enum State: Sendable, Hashable {
         case missing
         /// The same contents.
         case same
         /// An empty file, which can only be a placeholder.
         case empty
-        /// Generated code that nobody edited.
+        /// Generated code without edits.
         case unedited
         /// Generated code that was edited.
         case edited
@@ -39,21 +39,21 @@ public struct GeneratedFile: Sendable, Hashable {
     /// Creates a file whose second line has the hash of all others.
     init(name: String, heading: String, code: String) {
         self.name = name
-        // The names of files are in it, which can have any character.
+        // The heading contains the names of files, which can have any character.
         let head = "// \(SwiftNames.visible(heading))\n"
         text = head + Self.mark + StableHash(head + code).text + "\n" + code
     }
 
-    /// Returns whether a text is generated code that nobody edited: the hash in it is that of the other lines.
+    /// Returns whether a text is generated code without edits: the hash in it is the hash of the other lines.
     public static func isUnedited(_ text: String) -> Bool {
-        // Editors and version control may end lines in another way.
+        // Editors and version control may change line endings.
         var lines = text.replacingOccurrences(of: "\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false)
         guard let place = lines.prefix(8).firstIndex(where: { $0.hasPrefix(mark) }) else { return false }
         let line = lines.remove(at: place)
         return line.dropFirst(mark.count) == StableHash(lines.joined(separator: "\n")).text
     }
 
-    /// Returns what is at a place where this file, or any generated file if `text` is `nil`, is to be.
+    /// Returns the existing content at the location of this file, or of any generated file if `text` is `nil`.
     static func state(of url: URL, comparedWith text: String? = nil) -> State {
         guard FileManager.default.fileExists(atPath: url.path) else { return .missing }
         guard let data = try? Data(contentsOf: url) else { return .unreadable }
@@ -64,7 +64,7 @@ public struct GeneratedFile: Sendable, Hashable {
         return old.split(whereSeparator: \.isNewline).prefix(8).contains { $0.hasPrefix(mark) } ? .edited : .foreign
     }
 
-    /// Writes the file to a folder, unless it has the same contents already.
+    /// Writes the file to a folder, unless the folder has it with the same contents.
     ///
     /// - Parameters:
     ///   - folder: The folder, which must exist.

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// The files of all inputs of a run, which are examined before the first one is written.
+/// The files of all inputs of a run, which are all examined before the first one is written.
 ///
 ///     var run = GenerationRun()
 ///     run.add(generator, from: "shop.csdl.xml", to: folder)
 ///     for change in try run.write() { print(change) }
 ///
-/// A run writes all files or none, so that a refused file doesn't leave the others half changed.
+/// A run writes all files or none, so that a refused file doesn't leave the code half changed.
 public struct GenerationRun: Sendable {
-    /// What ``write()`` did with a file.
+    /// The change that ``write()`` made to a file.
     public enum Change: Sendable, Hashable {
         /// The file is new or had other contents.
         case written(URL)
-        /// The file was left over from a configuration with a larger `files`, and is removed: its declarations are in the other files.
+        /// The file was left over from a configuration with a larger `files`, and was removed: its declarations are in the other files.
         case removed(URL)
     }
 
@@ -30,18 +30,18 @@ public struct GenerationRun: Sendable {
     /// The positions of the outputs by their paths.
     private var places: [String: Int] = [:]
     private var leftovers: [URL] = []
-    /// The paths where something could be left over.
+    /// The paths of possible leftovers.
     private var examined: Set<String> = []
 
     /// Creates a run.
     ///
-    /// - Parameter force: Whether files are overwritten or removed that were edited after they were generated, and files overwritten that
+    /// - Parameter force: Whether to overwrite or remove files that were edited after they were generated, and to overwrite files that
     ///   aren't generated code.
     public init(force: Bool = false) {
         self.force = force
     }
 
-    /// Adds the files of an input, and compares them with what is in the folder and with the files of the inputs before it.
+    /// Adds the files of an input, and compares them with the existing files in the folder and with the files of earlier inputs.
     ///
     /// - Parameters:
     ///   - generator: The generator of the input's code.
@@ -51,7 +51,7 @@ public struct GenerationRun: Sendable {
         for file in generator.files() { add(Output(file: file, folder: folder, input: input)) }
         for name in generator.furtherNames {
             let url = folder.appendingPathComponent(name)
-            // An input can be given twice, by its document and by its configuration.
+            // An input can occur twice, as a document and as a configuration.
             guard examined.insert(url.standardizedFileURL.path).inserted else { continue }
             switch GeneratedFile.state(of: url) {
             case .unedited: leftovers.append(url)
@@ -64,7 +64,7 @@ public struct GenerationRun: Sendable {
                         "this file is left over from a configuration with a larger 'files', and was edited; move your changes to another "
                             + "file and remove it, or let --force remove it")
                 }
-            // Only the name is like that of a generated file.
+            // Only the name is that of a generated file.
             case .missing, .same, .empty, .foreign, .unreadable: continue
             }
         }
@@ -92,7 +92,7 @@ public struct GenerationRun: Sendable {
                 url,
                 "this file was edited after it was generated, or isn't generated code; move your changes to another file, or overwrite it "
                     + "with --force")
-        case .unreadable: refuse(url, "this file can't be read, so that it may have been edited; overwrite it with --force")
+        case .unreadable: refuse(url, "this file can't be read, so it may have been edited; overwrite it with --force")
         case .missing, .same, .empty, .unedited: break
         }
     }
@@ -103,8 +103,8 @@ public struct GenerationRun: Sendable {
 
     /// Writes the files that changed, and removes those that are left over.
     ///
-    /// - Returns: What changed. Files with the same contents aren't touched.
-    /// - Throws: ``GenerationError`` with all ``faults``, or with the file that can't be written.
+    /// - Returns: The changes. Files with the same contents aren't written.
+    /// - Throws: ``GenerationError`` with all ``faults``, or for the file that can't be written.
     public func write() throws(GenerationError) -> [Change] {
         guard faults.isEmpty else { throw GenerationError(faults) }
         var changes: [Change] = []

@@ -1,16 +1,16 @@
 import Foundation
 
 extension CodeGenerator.Input {
-    /// The ends of the names of configurations and documents.
+    /// The suffixes of the names of configurations and documents.
     private static let configurationEnd = ".odata.json"
     private static let documentEnds = [".csdl.xml", ".csdl.json"]
 
-    /// Reads a configuration with the documents that it names, or a document with the configuration beside it, if there is one.
+    /// Reads a configuration with the documents that it names, or a document with the configuration in the same folder, if there is one.
     ///
     /// The configuration of `graph.csdl.xml` is `graph.odata.json` in the same folder.
     ///
     /// - Parameter path: The path of a configuration, whose name ends with `.odata.json`, or of a document of any name.
-    /// - Throws: ``GenerationError`` if a file is missing, or a fault of the configuration hides which documents it needs.
+    /// - Throws: ``GenerationError`` if a file is missing, or if a fault of the configuration leaves unknown which documents it needs.
     public init(file path: String) throws(GenerationError) {
         let url = URL(fileURLWithPath: path)
         let folder = url.deletingLastPathComponent()
@@ -51,7 +51,7 @@ extension CodeGenerator.Input {
         guard let document else {
             throw GenerationError([
                 positions.error(
-                    "there is no \(Self.documentEnds.map { stem + $0 }.joined(separator: " or ")) beside it; name one in 'document'")
+                    "there is no \(Self.documentEnds.map { stem + $0 }.joined(separator: " or ")) in its folder; name one in 'document'")
             ])
         }
         var references: [String: Data] = [:]

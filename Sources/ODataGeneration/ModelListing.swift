@@ -1,10 +1,11 @@
 public import ODataMetadata
 
-// What a user looks at before writing an include list.
+// Lists that help to write an include list.
 extension CodeGenerator {
-    /// Returns a table of the entity sets and singletons with the number of types that each brings, and the faults of the document.
+    /// Returns a table of the entity sets and singletons with the number of types that including each one adds, and the faults of the
+    /// document.
     ///
-    /// It needs no configuration, and so works for documents of any size.
+    /// It needs no configuration, so it works for documents of any size.
     public static func listing(of model: ServiceModel) -> String {
         var rows = [["set or singleton", "entity type", "types", "+ relations one step", "+ all relations"]]
         let sets = model.entitySets.map { ($0.name, $0.entityType) } + model.singletons.map { ($0.name, $0.type) }
@@ -27,7 +28,7 @@ extension CodeGenerator {
                 + "types, \(schemas.reduce(0) { $0 + $1.enumTypes.count }) enumerations, "
                 + "\(schemas.reduce(0) { $0 + $1.operations.count }) overloads of operations, OData \(model.version.rawValue)")
         let faults = model.diagnostics.filter { $0.severity == .repaired }
-        if !faults.isEmpty { lines += ["", "Faults of the document, and what is assumed:"] + faults.map(\.description) }
+        if !faults.isEmpty { lines += ["", "Faults of the document, and the assumptions:"] + faults.map(\.description) }
         return lines.joined(separator: "\n")
     }
 
@@ -37,14 +38,14 @@ extension CodeGenerator {
         return TypeSelection(model, configuration).structuredTypes.count
     }
 
-    /// Returns why a type is included, from an entry of the include list down to it.
+    /// Returns the reason why a type is included: the steps from an entry of the include list to the type.
     ///
     /// - Throws: ``GenerationError`` if the document has no such type.
     public func explanation(of name: String, file: String) throws(GenerationError) -> String {
         let qualified = model.qualifiedName(name)
         if let lines = selection.explanation(of: qualified) { return lines.joined(separator: "\n") }
         if let type = model.type(qualified) {
-            if case .definition = type { return "\(qualified) is a type definition: its values are those of the primitive type behind it" }
+            if case .definition = type { return "\(qualified) is a type definition: its values have a primitive type" }
             return "\(qualified) isn't included"
         }
         let schemas = model.schemas + model.includedSchemas

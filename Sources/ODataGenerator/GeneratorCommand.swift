@@ -17,11 +17,11 @@ enum GeneratorCommand {
 
         generate  writes NAME.odata.swift, beside FILE or into FOLDER, and removes files that are left over from a larger "files". A
                   file that was edited stays as it is, and that is an error; --force overwrites it. After an error nothing is written.
-        list      prints how many types each entity set brings, and the faults of the document.
+        list      prints the number of types for each entity set, and the faults of the document.
         explain   prints why a type is included.
         """
 
-    /// What the command line asks for.
+    /// The request of the command line.
     private struct Request {
         var verb = ""
         var words: [String] = []
@@ -90,7 +90,7 @@ enum GeneratorCommand {
 
     private static func generate(_ request: Request) throws {
         var generation = GenerationRun(force: request.force)
-        // All files, so that one run tells all faults.
+        // All files are examined, so that one run reports all faults.
         var faults: [GenerationDiagnostic] = []
         for file in request.words {
             do {

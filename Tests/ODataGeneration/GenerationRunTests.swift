@@ -65,7 +65,7 @@ struct GenerationRunTests {
         #expect(try names == ["shop.odata.swift"])
     }
 
-    @Test func aRefusedFileLeavesTheOthersAsTheyAre() throws {
+    @Test func aRefusedFileLeavesTheOthersUnchanged() throws {
         _ = try run(generator(files: 4))
         let before = try String(contentsOf: place("shop.odata.swift"), encoding: .utf8)
         for name in ["shop.odata.2.swift", "shop.odata.4.swift"] { try Data("// mine\n".utf8).write(to: place(name)) }

@@ -1,7 +1,7 @@
 import Foundation
 public import WebServiceClient
 
-/// What the service does after a request of a batch has failed.
+/// The service's behaviour after a request of a batch has failed.
 public enum BatchErrorPolicy: String, Sendable, Hashable, CaseIterable {
     /// It processes the other requests: `continue-on-error` (Protocol 4.01, section 8.2.8.3). Version 2 has no such preference.
     case proceed
@@ -17,15 +17,15 @@ extension ODataClient {
     ///     let answer = try await client.send(batch)
     ///     let ada = try answer[user]
     ///
-    /// The form of the batch is set by ``batching``. Credentials, a CSRF token and whatever interceptors add belong to the batch request;
-    /// interceptors, retries and the queue see it as one call. It is repeated after a failure only if all its requests read. Single reads
-    /// that the service refuses for the moment (429, 503) are sent again in a batch that follows, as the client's
+    /// ``batching`` sets the form of the batch. Credentials, a CSRF token and everything that interceptors add belong to the batch request;
+    /// interceptors, retries and the queue see it as one call. It is repeated after a failure only if all its requests read. If the service
+    /// refuses single reads for the moment (429, 503), they are sent again in another batch, as the client's
     /// ``/WebServiceClient/WebServiceClient/Configuration/retry`` permits; changes aren't. A batch with more requests than the service's
-    /// limit is sent as several; after one that fails as a whole, the others aren't sent. With `.stop`, that also applies after one of which
-    /// any request failed or has no certain answer.
+    /// limit is sent as several. If one of these fails as a whole, the rest aren't sent. With `.stop`, the rest aren't sent either if any
+    /// request failed or has no certain answer.
     ///
-    /// - Parameter policy: what the service does after an error. The default is the same in both formats, although the formats' own defaults
-    ///   differ. Version 2 has no such preference: its services decide, and `.stop` is refused.
+    /// - Parameter policy: the service's behaviour after an error. The default is the same in both formats, although the formats' own
+    ///   defaults differ. Version 2 has no such preference: its services decide, and `.stop` is refused.
     /// - Returns: the results. A request that failed throws its own error when its result is read.
     /// - Throws: `ServiceError` if a request can't be written, and then nothing is sent; or if the first batch fails as a whole.
     ///   `CancellationError` when the task was cancelled. After these two it is unknown which changes were made.
@@ -33,14 +33,14 @@ extension ODataClient {
         guard policy == .proceed || printer.version > .v2 else {
             throw error(
                 ODataOperation(route: "$batch"), .binding, .batch,
-                "Version 2 has no preference with which a service stops after an error: use .proceed, or send what depends on earlier "
-                    + "requests in a batch of its own.")
+                "Version 2 has no preference that stops a service after an error: use .proceed, or send what depends on earlier "
+                    + "requests in a separate batch.")
         }
         let form = try batchForm(batch.headers)
         let plan = try await BatchPlan(batch, of: self, form)
         var results: [UInt64: Result<any Sendable, ServiceError>] = plan.results.mapValues { .success($0) }
         var verdicts: [Int: BatchVerdict] = [:]
-        // Whether the batches that follow aren't sent.
+        // Whether the remaining batches aren't sent.
         var isOver = false
         for numbers in try plan.batches(upTo: batching.limit) {
             if isOver {
@@ -187,14 +187,14 @@ extension ODataClient {
         return preferring(call, preferences)
     }
 
-    /// Returns the preference that states a policy (Protocol 4.01, section 8.2.8.3). It is stated even if it is the format's default, from
-    /// which services differ: Business Central stops in JSON.
+    /// Returns the preference that states a policy (Protocol 4.01, section 8.2.8.3). It is stated even if it is the format's default,
+    /// because some services have another default: Business Central stops in JSON.
     private static func preference(_ policy: BatchErrorPolicy, isJSON: Bool, _ version: ODataVersion) -> String? {
         guard version > .v2 else { return nil }
         let name = version > .v4 ? "continue-on-error" : "odata.continue-on-error"
         switch policy {
         case .proceed: return name
-        // In 4.0 the preference has no value, and its absence means this policy. Batches in JSON are from 4.01.
+        // In 4.0 the preference has no value, and its absence means this policy. Version 4.01 introduced batches in JSON.
         case .stop: return version > .v4 || isJSON ? name + "=false" : nil
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// The exchange of one batch: its verdicts, while the answer arrives.
+/// The exchange of one batch, which returns verdicts while the answer arrives.
 ///
 /// A class, because a value would be copied with the readers' buffers.
 final class BatchExchange {

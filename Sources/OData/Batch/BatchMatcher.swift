@@ -1,11 +1,11 @@
 import Foundation
 import WebServiceClient
 
-/// What the answer to a batch says about one of its requests.
+/// The outcome of one request of a batch, according to the answer.
 enum BatchVerdict: Sendable, Equatable {
     /// The request's own response.
     case reply(BatchReply)
-    /// The response of the request that failed the group, and its number if the service told it.
+    /// The response of the request that failed the group, and the number of that request if the service identified it.
     case groupFailed(by: BatchReply, number: Int?)
     /// The service stopped before the request.
     case notProcessed
@@ -16,15 +16,15 @@ enum BatchVerdict: Sendable, Equatable {
     /// The service continues asynchronously; the response is the one with its monitor.
     case accepted(BatchReply)
 
-    /// Whether the service has certainly performed the request.
+    /// Whether the service certainly performed the request.
     var isSuccess: Bool { if case .reply(let reply) = self { !reply.isFailure } else { false } }
 }
 
 /// Assigns the responses of a batch to its requests: by their ids, and without ids by their order, which multipart guarantees.
 ///
-/// Requests have the numbers from 1 to ``count``. A group's requests are neighbours. Its outcome is known when its last response is, since
-/// one failure is the failure of all, whatever the other responses say. Without a failure, a response that is missing or can't be read
-/// leaves the outcome of the whole group open.
+/// Requests have the numbers from 1 to ``count``. A group's requests are neighbours. The outcome of a group is known after its last
+/// response: one failure is the failure of all, regardless of the other responses. Without a failure, a response that is missing or can't
+/// be read makes the outcome of the whole group unknown.
 struct BatchMatcher {
     /// The requests of the batch: numbers from the first to the last.
     private let numbers: ClosedRange<Int>?
@@ -51,10 +51,10 @@ struct BatchMatcher {
     private var strays: [String] = []
     /// Whether a request has two responses.
     private var hasRepeats = false
-    /// The last response, if it has no id, 202 and a monitor: at the end, it says that the service continues asynchronously. If another one
-    /// follows, it is the response to a request.
+    /// The last response, if it has no id, the status 202 and a monitor. At the end of the answer it means that the service continues
+    /// asynchronously. If another response follows, it is the response to a request.
     private var held: BatchReply?
-    /// A number that grows with each response to a request that had none, so that it has a bound.
+    /// A number that grows with each first response to a request, and is therefore bounded.
     private(set) var progress = 0
 
     /// - Parameters:
@@ -91,9 +91,10 @@ struct BatchMatcher {
         return verdicts + assign(step)
     }
 
-    /// Returns the verdicts on the requests without a response, at the end of the answer, and corrects those that its end makes uncertain.
+    /// Returns the verdicts on the requests without a response, at the end of the answer, and corrects verdicts that the end makes
+    /// uncertain.
     ///
-    /// - Parameter cut: why the answer ended early; `nil` if it is complete.
+    /// - Parameter cut: the reason why the answer ended early; `nil` if it is complete.
     mutating func end(cut: String? = nil) -> [(number: Int, verdict: BatchVerdict)] {
         guard let numbers else { return [] }
         var verdicts: [(number: Int, verdict: BatchVerdict)] = []
@@ -122,13 +123,13 @@ struct BatchMatcher {
         return verdicts
     }
 
-    /// Returns the verdicts on the requests whose responses had no id, and may be those of others.
+    /// Returns new verdicts on requests whose responses had no id and may therefore belong to other requests.
     private func uncertain(_ numbers: ClosedRange<Int>, isCut: Bool) -> [(number: Int, verdict: BatchVerdict)] {
-        // Without ids only the order tells to which requests the responses belong, and it doesn't if there are too many.
+        // Without ids, only the order assigns responses to requests, and with surplus responses the order is meaningless.
         if let surplus {
             return numbers.filter { isByOrder[$0 - numbers.lowerBound] }.map { ($0, .malformed(surplus)) }
         }
-        // If the answer stopped, those after its last response are missing. If it didn't, any may be missing between two with an id.
+        // If the answer stopped early, only responses after its last one are missing. Otherwise any response between two with an id may be.
         guard !isCut, held == nil, !endsWithFailure else { return [] }
         var verdicts: [(number: Int, verdict: BatchVerdict)] = []
         let reason = Self.missing(isDone.count(where: { $0 }), of: "\(numbers.count)") + ", and this one has no id"
@@ -143,9 +144,9 @@ struct BatchMatcher {
         "the service sent \(count) responses to \(requests) requests"
     }
 
-    /// What the answer has too much; `nil` if nothing.
+    /// The description of surplus responses; `nil` if there are none.
     private var surplus: String? {
-        if strayCount > 0 { return "the answer has responses that belong to no request (\(strayCount)): \(strays.joined(separator: ", "))" }
+        if strayCount > 0 { return "the answer has surplus responses (\(strayCount)): \(strays.joined(separator: ", "))" }
         return hasRepeats ? "the answer has two responses to one request" : nil
     }
 
@@ -179,7 +180,7 @@ struct BatchMatcher {
             pending[first] = nil
             return settle(range, with: replies)
         }
-        // One response for a whole change set: it failed, or has only one request.
+        // One response to a whole change set: the change set failed, or has only one request.
         cursor = range.upperBound + 1
         guard !done(range) else { return repeated(range) }
         if range.count == 1 { return settle(range.lowerBound, with: reply) }
@@ -198,7 +199,7 @@ struct BatchMatcher {
             return []
         }
         guard let first = firstOfGroup[number], let range = groups[first] else {
-            // A change set in answer to a request of its own.
+            // A change set in answer to a single request.
             if fault == nil, replies.count == 1 { return assign(replies[0]) }
             cursor = number + 1
             guard !done(number) else { return repeated(number...number) }
@@ -224,7 +225,7 @@ struct BatchMatcher {
         }
         let failed = replies.first { $0.isFailure && $0.status != 424 } ?? replies.first { $0.isFailure }
         let missing = range.filter { own[$0] == nil }
-        // The order tells which request is meant only if all have a response.
+        // The order assigns responses to requests only if no response is missing.
         if unnamed.count == missing.count { for (number, reply) in zip(missing, unnamed) { own[number] = reply } }
         if unnamed.count > missing.count { addStray("one without an id in a change set") }
         if let failed {
@@ -276,13 +277,13 @@ struct BatchMatcher {
         return mark(number...number) { _ in Self.verdict(reply) }
     }
 
-    /// The responses to members of a group in JSON.
+    /// Returns the verdicts on a JSON group from the responses to its members.
     ///
-    /// - Parameter cut: why there are no more, if the answer ended early.
+    /// - Parameter cut: the reason why responses are missing, if the answer ended early.
     private mutating func settle(
         _ range: ClosedRange<Int>, with replies: [Int: BatchReply], cut: String? = nil
     ) -> [(number: Int, verdict: BatchVerdict)] {
-        // A member that wasn't tried (424) doesn't tell why the group failed, if another one does.
+        // A member that wasn't tried (424) doesn't give the reason for the group's failure; prefer one that does.
         let failures = replies.filter { $0.value.isFailure }.sorted { $0.key < $1.key }
         guard let failed = failures.first(where: { $0.value.status != 424 }) ?? failures.first else {
             return success(of: range, with: replies, count: replies.count, cut: cut)
@@ -290,7 +291,7 @@ struct BatchMatcher {
         return failure(of: range, by: failed.value, number: failed.key, own: replies)
     }
 
-    /// The verdicts on a group without a failure: done only if all its responses can be read, otherwise unknown.
+    /// Returns the verdicts on a group without a failure: success only if all its responses can be read, otherwise unknown.
     private mutating func success(
         of range: ClosedRange<Int>, with own: [Int: BatchReply], count: Int, cut: String? = nil
     ) -> [(number: Int, verdict: BatchVerdict)] {
@@ -303,7 +304,7 @@ struct BatchMatcher {
         return mark(range) { number in .malformed(own[number]?.fault ?? "another response of its group can't be read: \(fault)") }
     }
 
-    /// The failure of a group: its requests have their own error, or that of the request that failed.
+    /// Returns the verdicts on a failed group: each request has its own error, or the error of the request that failed.
     private mutating func failure(
         of range: ClosedRange<Int>, by failed: BatchReply, number: Int?, own: [Int: BatchReply]
     ) -> [(number: Int, verdict: BatchVerdict)] {
@@ -326,7 +327,7 @@ struct BatchMatcher {
         }
     }
 
-    /// Two responses to one request: neither is certain.
+    /// Returns the verdicts on a request with two responses: neither response is certain.
     private mutating func repeated(_ range: ClosedRange<Int>) -> [(number: Int, verdict: BatchVerdict)] {
         hasRepeats = true
         return mark(range) { _ in .malformed("the service sent two responses to it") }

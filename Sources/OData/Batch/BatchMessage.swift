@@ -71,12 +71,12 @@ struct BatchMessage: Sendable, Equatable {
 
 /// A response inside a batch's answer.
 struct BatchReply: Sendable, Equatable {
-    /// The id of the answered request; `nil` if the service doesn't say it.
+    /// The id of the answered request; `nil` if the service doesn't send it.
     var id: String?
     var status: Int
     var headers = HTTPFields()
     var body = Data()
-    /// Why the response can't be read, although it came.
+    /// The reason why the response can't be read although it arrived.
     var fault: String?
 
     init(id: String?, status: Int, headers: HTTPFields = HTTPFields(), body: Data = Data()) {
@@ -89,10 +89,10 @@ struct BatchReply: Sendable, Equatable {
         self.fault = fault
     }
 
-    /// Whether the request failed, as far as its status tells. A redirect doesn't perform it either.
+    /// Whether the request failed, according to its status. A redirect doesn't perform the request either.
     var isFailure: Bool { status >= 300 && status != 304 }
 
-    /// Whether it is the end of an answer that continues asynchronously (Protocol 4.01, section 11.7.4).
+    /// Whether the response ends an answer that continues asynchronously (Protocol 4.01, section 11.7.4).
     var isAccepted: Bool { status == 202 && headers[.location] != nil }
 }
 
@@ -100,7 +100,7 @@ struct BatchReply: Sendable, Equatable {
 enum BatchAnswerStep: Sendable, Equatable {
     /// The response to a request, or to a whole group in multipart.
     case reply(BatchReply)
-    /// The responses to the requests of a group, and why their list can't be read to its end.
+    /// The responses to the requests of a group, and the reason if their list can't be read to its end.
     case group([BatchReply], fault: String?)
 }
 
@@ -119,7 +119,7 @@ protocol BatchAnswerReading {
 }
 
 @_spi(Fuzzing) extension ODataBatchAnswer {
-    /// Returns what an answer to four requests, of which two are a group, says about each, as text; for the fuzzer.
+    /// Returns the verdicts on four requests, two of them in a group, as text; for the fuzzer.
     ///
     /// - Parameter boundary: the boundary of a multipart answer; `nil` for JSON.
     public static func verdicts(in data: Data, boundary: String?, inPiecesOf size: Int) -> [String] {

@@ -91,15 +91,15 @@ struct BatchValue<Value: Sendable>: Sendable {
     let value: Value
 }
 
-/// The reason why a part of a batch has no answer of its own.
+/// The reason why a part of a batch has no separate answer.
 ///
 /// Except for ``notProcessed``, ``groupFailed(_:)`` and ``dependencyFailed``, it is unknown whether the service performed the request: read
 /// the entities again before you repeat a change.
 public enum ODataBatchError: DescribedError, Sendable {
-    /// Another request of the same group failed, and so nothing of the group was performed. The error is that of the other request, if the
-    /// service told which it was, otherwise of the group.
+    /// Another request of the same group failed, so the service performed no request of the group. The error is the other request's if the
+    /// service identified it, otherwise the group's.
     case groupFailed(ServiceError)
-    /// A request on which this one depends failed (424, Failed Dependency), so this one wasn't tried.
+    /// A request that this one depends on failed (424, Failed Dependency), so this one wasn't tried.
     case dependencyFailed
     /// The service stopped after an error of an earlier request, or the batch with this request wasn't sent because an earlier one failed.
     case notProcessed
@@ -116,9 +116,9 @@ public enum ODataBatchError: DescribedError, Sendable {
     public var description: String {
         switch self {
         case .groupFailed(let error):
-            "Nothing of the group was performed, because another of its requests failed: \(error.message)"
+            "No request of the group was performed, because another one failed: \(error.message)"
         case .dependencyFailed:
-            "The request wasn't tried, because one on which it depends failed (424)."
+            "The request wasn't tried, because one that it depends on failed (424)."
         case .notProcessed:
             "The request wasn't processed: the service stopped after an earlier error, or an earlier batch failed."
         case .unanswered(let reason):
@@ -134,6 +134,6 @@ public enum ODataBatchError: DescribedError, Sendable {
 }
 
 extension ServiceError.Kind {
-    /// A part of a batch has no answer of its own; the cause is ``ODataBatchError``.
+    /// A part of a batch has no separate answer; the cause is ``ODataBatchError``.
     public static let batch = Self(rawValue: "batch")
 }

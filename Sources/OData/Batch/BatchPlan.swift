@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// The requests of a batch as they are sent: written, numbered and split into as many batches as the service's limit requires.
+/// The requests of a batch in their final form: written, numbered and split into as many batches as the service's limit requires.
 struct BatchPlan: Sendable {
     /// A request with the part that reads its response.
     struct Item: Sendable {
@@ -49,9 +49,9 @@ struct BatchPlan: Sendable {
         var used = scope.takeUsed()
         for token in part.dependencies {
             guard scope.contains(token) else {
-                throw Self.refusal(call.identity, "it is to run after a part that isn't an earlier request of the batch")
+                throw Self.refusal(call.identity, "it must run after a part that isn't an earlier request of the batch")
             }
-            // A part that sends nothing, because nothing had changed, has succeeded.
+            // A part that sends nothing because nothing changed has succeeded.
             if let earlier = scope.number(of: token) { used.insert(earlier) }
         }
         var item = Item(
@@ -78,12 +78,12 @@ struct BatchPlan: Sendable {
         return Item(part: item.part, request: request, url: item.url, identity: item.identity, origin: origin)
     }
 
-    /// Refuses groups that the service doesn't perform as such, and what a change set can't contain.
+    /// Refuses groups that the service doesn't perform atomically, and change sets with parts that they can't contain.
     private func checkGroups(_ form: BatchForm) throws {
         if !form.groupsAreAtomic, !items.isEmpty, let group = groups(in: 1...items.count).first(where: { $0.count > 1 }) {
             throw Self.refusal(
                 items[group.lowerBound - 1].identity,
-                "the service doesn't perform the \(group.count) requests of its group as a whole or not at all (batching.groupsAreAtomic): "
+                "the service doesn't perform the \(group.count) requests of its group atomically (batching.groupsAreAtomic): "
                     + "add them to the batch itself")
         }
         guard !form.isJSON else { return }
@@ -105,7 +105,7 @@ struct BatchPlan: Sendable {
         units(in: numbers).filter { items[$0.lowerBound - 1].request.group != nil }
     }
 
-    /// The requests of their own and the groups, as ranges of numbers.
+    /// The single requests and the groups, as ranges of numbers.
     func units(in numbers: ClosedRange<Int>) -> [ClosedRange<Int>] {
         var units: [ClosedRange<Int>] = []
         for number in numbers {
@@ -121,7 +121,7 @@ struct BatchPlan: Sendable {
 
     /// Returns the batches to send, as ranges of numbers in their order.
     ///
-    /// - Throws: `ServiceError` if requests that can't be separated are more than the limit.
+    /// - Throws: `ServiceError` if more requests than the limit must stay together.
     func batches(upTo limit: Int?) throws -> [ClosedRange<Int>] {
         guard !items.isEmpty else { return [] }
         guard let limit = limit.map({ max(1, $0) }), items.count > limit else { return [1...items.count] }
@@ -142,7 +142,7 @@ struct BatchPlan: Sendable {
         return batches
     }
 
-    /// The smallest ranges of requests that aren't separated.
+    /// The smallest ranges of requests that must stay together.
     private func blocks() -> [ClosedRange<Int>] {
         var blocks: [ClosedRange<Int>] = []
         for unit in units(in: 1...items.count) {
@@ -169,7 +169,7 @@ struct BatchForm: Sendable {
     /// The fields of the batch request, which apply to its parts too.
     let common: HTTPFields
 
-    /// The fields that a part can't have: those of the connection and the message, and credentials, which belong to the batch request
+    /// The fields that a part can't have: fields of the connection and the message, and credentials, which belong to the batch request
     /// (Protocol 4.01, section 11.7.2).
     private static let refused: Set<String> = [
         "authorization", "proxy-authorization", "www-authenticate", "cookie", "expect", "from", "max-forwards", "range", "te", "trailer",
@@ -183,7 +183,7 @@ struct BatchForm: Sendable {
         let request = call.request
         func refusal(_ reason: String) -> ServiceError { BatchPlan.refusal(call.identity, reason) }
         guard !call.isForeign else { throw refusal("it goes to another service") }
-        guard request.method.isValid else { throw refusal("its method isn't one") }
+        guard request.method.isValid else { throw refusal("its method isn't a valid HTTP method") }
         var headers = HTTPFields()
         for field in request.headers where common[field.name] != field.value || !common.contains(field.name) {
             let isClean = !field.value.unicodeScalars.contains { ($0.value < 0x20 && $0 != "\t") || $0.value == 0x7F }
@@ -204,7 +204,7 @@ struct BatchForm: Sendable {
             if !bytes.isEmpty || request.method != .get { body = bytes }
         }
         if isJSON, body != nil, request.method == .get || request.method == .delete {
-            throw refusal("a \(request.method) has no body in JSON")
+            throw refusal("a \(request.method) request can't have a body in a JSON batch")
         }
         guard let (target, host) = target(request.url) else {
             throw refusal("its URL isn't below the service root")

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// Reads the values of a batch's parts from their responses, by the code that reads a response of its own.
+/// Reads the values of a batch's parts from their responses, with the code that reads separate responses.
 struct BatchReading: Sendable {
     let client: ODataClient
     let scope: BatchScope
@@ -22,12 +22,12 @@ struct BatchReading: Sendable {
         let failed = items[number - 1]
         let other = BatchAnswering(client: client, identity: failed.identity, url: url(of: failed, items), scope: scope)
         guard case .failure(let cause) = try await other.result(.reply(reply), { try await failed.part.call($0) }) else {
-            return .failure(part.failure(.unanswered("its group failed, and a response of the group says that it didn't")))
+            return .failure(part.failure(.unanswered("its group failed, but a response of the group reports success")))
         }
         return .failure(part.failure(.groupFailed(cause)))
     }
 
-    /// Returns the URL that a request had after its reference to an earlier one is resolved, for the relative links in its response.
+    /// Returns the URL of a request after its reference to an earlier one is resolved. Relative links in the response need it.
     private func url(of item: BatchPlan.Item, _ items: [BatchPlan.Item]) -> URL {
         guard let origin = item.origin, case .reply(let reply)? = verdicts[origin.number], items.indices.contains(origin.number - 1),
             let place = reply.headers[.location] ?? reply.headers["OData-EntityId"],
@@ -62,7 +62,7 @@ struct BatchAnswering: Sendable {
             return .failure(error)
         case .groupFailed(let reply, _):
             guard case .failure(let cause) = try await read(reply, call) else {
-                return .failure(failure(.unanswered("its group failed, and a response of the group says that it didn't")))
+                return .failure(failure(.unanswered("its group failed, but a response of the group reports success")))
             }
             return .failure(failure(.groupFailed(cause)))
         case .accepted(let reply): return .failure(accepted(reply))
@@ -84,13 +84,13 @@ struct BatchAnswering: Sendable {
             return .failure(error)
         } catch {
             if Task.isCancelled || error is CancellationError { throw error }
-            // The call's own code, such as a declared one's, threw another error.
+            // The call's own code, such as that of a declared call, threw another error.
             return .failure(
                 ServiceError(call: identity, stage: .decoding, kind: .batch, message: ServiceError.text(of: error), cause: error))
         }
     }
 
-    /// Returns the response to a part as one of its own.
+    /// Returns the response to a part in the form of a separate response.
     func response(_ reply: BatchReply, at url: URL) -> TransportResponse {
         TransportResponse(status: reply.status, headers: reply.headers, url: url, body: ResponseBody(reply.body))
     }

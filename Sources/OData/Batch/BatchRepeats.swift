@@ -1,10 +1,10 @@
 import Foundation
 import WebServiceClient
 
-/// Decides whether reads that a service refused for the moment are sent again, by the client's ``/WebServiceClient/RetryPolicy``.
+/// Decides by the client's ``/WebServiceClient/RetryPolicy`` whether reads that a service refused for the moment are sent again.
 ///
-/// Services with limits answer single requests of a batch with 429 (Too Many Requests) or 503 (Service Unavailable) inside of a response
-/// that is a success, which the retries of the batch request don't see.
+/// Services with limits answer single requests of a batch with 429 (Too Many Requests) or 503 (Service Unavailable). The response to the
+/// batch itself is a success, so the retries of the batch request don't see these.
 struct BatchRepeats: Sendable {
     private let policy: RetryPolicy
     private let random: @Sendable () -> Double
@@ -51,9 +51,9 @@ extension BatchPlan {
 }
 
 extension ODataClient {
-    /// Sends the reads of a plan again that the service refused for the moment, in batches that follow, and replaces their verdicts.
+    /// Sends the reads of a plan again that the service refused for the moment, in further batches, and replaces their verdicts.
     ///
-    /// Changes aren't sent again: a service may have begun them. If a following batch fails as a whole, the earlier verdicts count.
+    /// Changes aren't sent again: the service may have begun them. If a further batch fails as a whole, the earlier verdicts remain.
     ///
     /// - Throws: `CancellationError`; `ServiceError` if the call was cancelled.
     func repeatReads(
@@ -71,7 +71,7 @@ extension ODataClient {
                     let some = Array(rest.prefix(batching.limit.map { max(1, $0) } ?? rest.count))
                     rest = rest.dropFirst(some.count)
                     for (number, verdict) in try await self.repeated(some, of: plan, form, headers) {
-                        // A response that is missing now doesn't change what is known.
+                        // A missing response doesn't change an earlier verdict.
                         if case .reply = verdict { verdicts[number] = verdict }
                     }
                 }

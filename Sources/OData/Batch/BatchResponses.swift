@@ -24,12 +24,12 @@ extension ODataClient {
     ///     }
     ///
     /// Neither the requests nor the responses are in memory as a whole. The batches have up to ``BatchSettings/limit`` requests each, and
-    /// are sent one after the other. Responses in JSON may come in any order.
+    /// one is sent after the other. Responses in JSON may come in any order.
     ///
     /// - Parameters:
-    ///   - elements: what the reads are made from.
-    ///   - read: makes the read of an element: one call of this client that reads. It runs twice per element, for the request and for the
-    ///     response, so it must have no other effects.
+    ///   - elements: the elements to read.
+    ///   - read: makes the read of an element, which is one call of this client. It runs twice per element, for the request and for the
+    /// response, so it must have no other effects.
     public func responses<Elements: RandomAccessCollection & Sendable, Value: Sendable>(
         to elements: Elements, _ read: @escaping @Sendable (Elements.Element) async throws -> Value
     ) -> BatchResponses<Elements, Value> where Elements.Index: Sendable {
@@ -76,9 +76,9 @@ where Elements.Index: Sendable {
         }
 
         /// Returns the next result; `nil` after the last one.
-        ///
-        /// - Throws: `ServiceError` if a batch can't be written or fails as a whole, or if it turns out that results that were returned may
-        ///   belong to other elements, because responses have no ids and are more or fewer than the requests; `CancellationError` when the task was cancelled. Afterwards the sequence has ended.
+        ///- Throws: `ServiceError` if a batch can't be written or fails as a whole, or if results that were already returned may belong to
+        ///  other elements, because responses have no ids and their number isn't that of the requests; `CancellationError` when the task
+        ///  was cancelled. After an error the sequence has ended.
         public mutating func next() async throws -> BatchResponse<Value>? {
             guard !isOver else { return nil }
             do {
@@ -155,7 +155,7 @@ where Elements.Index: Sendable {
             let identity = CallIdentity(client: String(describing: type(of: sequence.client)), key: "$batch", route: "$batch")
             let answering = BatchAnswering(client: sequence.client, identity: identity, scope: scope)
             guard numbers.contains(number), !isDone[number - numbers.lowerBound] else {
-                // Without ids it is unknown which responses were assigned wrongly.
+                // Without ids it is unknown which responses belong to other requests.
                 if case .malformed(let reason) = verdict { throw answering.failure(.malformed(reason)) }
                 throw answering.failure(.malformed("the answer has two responses to one request"))
             }

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// One request of a batch as it is written.
+/// One request of a batch, ready to be written.
 struct BatchRequest: Sendable, Equatable {
     /// The request's id, from 1 on. Numbers, because words such as `batch` and `root` would be ambiguous after the `$` of a reference.
     var number: Int
@@ -13,7 +13,7 @@ struct BatchRequest: Sendable, Equatable {
     /// The fields that differ from those of the batch.
     var headers = HTTPFields()
     var body: Data?
-    /// The numbers of the requests that must succeed before, and the groups of those in other groups.
+    /// The numbers of the requests that must succeed first; for requests in other groups, also the numbers of their groups.
     var dependencies: [Int] = []
     var groupDependencies: [Int] = []
 
@@ -39,7 +39,7 @@ struct BatchWriter: Sendable {
     /// The media type of the batch.
     var contentType: String { isJSON ? "application/json" : "multipart/mixed; boundary=batch_\(boundary)" }
 
-    /// Returns the text of a request of its own, or of a group.
+    /// Returns the text of a single request or a group.
     ///
     /// - Throws: ``ODataBatchError`` for a body that the format can't contain.
     mutating func unit(_ requests: [BatchRequest]) throws(ODataBatchError) -> Data {
@@ -73,8 +73,8 @@ struct BatchWriter: Sendable {
 
     // MARK: Multipart
 
-    /// The order of the fields is the one of OpenUI5, and there are no others, nor spare line ends: some services and firewalls refuse what
-    /// the specification allows.
+    /// Writes one part. The order of the fields is that of OpenUI5, without other fields or extra line ends: some services and firewalls
+    /// refuse more than that, although the specification allows it.
     private func writePart(_ request: BatchRequest, _ boundary: String, to text: inout Data) {
         var head = "--\(boundary)\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: \(request.number)"
         head += "\r\n\r\n\(request.method) \(request.target) HTTP/1.1\r\n"
@@ -93,7 +93,7 @@ struct BatchWriter: Sendable {
         var members = [#""id":"\#(request.number)""#]
         if let group = request.group { members.append(#""atomicityGroup":"\#(BatchRequest.name(ofGroup: group))""#) }
         members.append(#""method":\#(Self.quoted(request.method)),"url":\#(Self.quoted(request.target))"#)
-        // A request of another group is named with its group, as services differ in which of them they look for.
+        // A dependency on a request of another group names the group too, because services differ in which of the two they expect.
         let earlier = request.dependencies.map { "\"\($0)\"" } + request.groupDependencies.map { "\"\(BatchRequest.name(ofGroup: $0))\"" }
         if !earlier.isEmpty { members.append(#""dependsOn":[\#(earlier.joined(separator: ","))]"#) }
         var fields = request.headers.map { "\(Self.quoted($0.name.description.lowercased())):\(Self.quoted($0.value))" }
@@ -107,11 +107,11 @@ struct BatchWriter: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    /// Returns a body as a JSON value: JSON as it is, text as a string, other bytes as base64url (JSON Format 4.01, section 19.1).
+    /// Returns a body as a JSON value: JSON unchanged, text as a string, other bytes as base64url (JSON Format 4.01, section 19.1).
     private static func value(of body: Data, contentType: String) throws(ODataBatchError) -> Data {
         let type = MediaType(contentType)
         if type?.subtype == "json" || type?.suffix == "json" {
-            // Anything else would end the value and change the meaning of the text after it.
+            // Any other text would end the value and change the meaning of the text after it.
             guard (try? ODataValue(json: body)) != nil else {
                 throw .unwritable("its body isn't JSON, although its type is \(contentType)")
             }

@@ -7,14 +7,14 @@ import WebServiceClient
 ///     async let ada = client.fetch(FetchRequest<User>().key("ada"))
 ///     async let orders = client.page(FetchRequest<Order>().top(5))           // one request for both
 ///
-/// It applies to reads of entities, values, pages and counts. Changes, actions, streamed pages and queries that are posted are sent on their
-/// own, and so are reads that can't be part of a batch, and a read that is alone. Each read throws its own error. The client's cache, and
-/// the timeouts of a single read, don't apply to reads in a batch.
+/// It applies to reads of entities, values, pages and counts. Changes, actions, streamed pages and posted queries are sent separately, and
+/// so are reads that can't be part of a batch, and a read without others at the same time. Each read throws its own error. The client's
+/// cache, and the timeouts of a single read, don't apply to reads in a batch.
 public struct DeferredBatch: Sendable, Hashable {
     /// The time from the first waiting read until the batch is sent. Default: 5 milliseconds.
     public var window: Duration
-    /// The maximum number of reads in a batch, which is sent at once when it is reached; the client's ``BatchSettings/limit`` applies too.
-    /// Default: 100.
+    /// The maximum number of reads in a batch. A batch that reaches it is sent immediately. The client's ``BatchSettings/limit`` applies
+    /// too. Default: 100.
     public var limit: Int
 
     /// Creates settings.
@@ -25,13 +25,13 @@ public struct DeferredBatch: Sendable, Hashable {
 }
 
 extension ODataClient {
-    /// Whether and how reads at the same time are sent as one batch; `nil`, the default, sends each on its own.
+    /// Whether and how reads at the same time are sent as one batch; `nil`, the default, sends each read separately.
     public var deferredBatch: DeferredBatch? {
         get { (readDeferral as? DeferredReads)?.settings }
         set {
             let old = readDeferral as? DeferredReads
             readDeferral = newValue.map { DeferredReads($0) }
-            // Nothing would send the waiting reads otherwise.
+            // Without this, no timer would send the waiting reads.
             old?.end(self)
         }
     }
@@ -48,9 +48,9 @@ final class DeferredReads: ReadDeferral {
         /// The waiting callers, until they have a response.
         var waiters: [Int: Waiter] = [:]
         var count = 0
-        /// The number of batches, which tells an outdated timer.
+        /// The number of batches, which identifies an outdated timer.
         var batches = 0
-        /// Whether the client has other settings now. A read that still comes here is sent on its own.
+        /// Whether the client has other settings now. Later reads are sent separately.
         var isEnded = false
 
         mutating func takeUnsent() -> [Read] {
@@ -91,7 +91,7 @@ final class DeferredReads: ReadDeferral {
             if state.isEnded { return .alone }
             state.waiters[number] = waiter
             state.unsent.append((number, call))
-            // Taken at once: another read that came before they are would be one above the limit.
+            // The reads are taken while the lock is held. Otherwise another read could exceed the limit.
             if state.unsent.count >= limit { return .full(state.takeUnsent()) }
             return state.unsent.count == 1 ? .first(batch: state.batches) : .waits
         }
@@ -107,7 +107,7 @@ final class DeferredReads: ReadDeferral {
         }
     }
 
-    /// Sends the waiting reads, and lets none wait any more.
+    /// Sends the waiting reads, and refuses later ones.
     func end(_ client: ODataClient) {
         state.withLock { $0.isEnded = true }
         flush(client)
@@ -131,7 +131,7 @@ final class DeferredReads: ReadDeferral {
                 for read in some { take(read.number)?.resume(returning: nil) }
                 continue
             }
-            // A task of its own, because the batch belongs to all callers and doesn't end with the first of them.
+            // An unstructured task, because the batch belongs to all callers and must not end when the first one is cancelled.
             Task { await send(some, client) }
         }
     }
@@ -147,7 +147,7 @@ final class DeferredReads: ReadDeferral {
                     body.append(try writer.unit([try form.request(read.call, number: sent.count + 1, group: nil)]))
                     sent.append(read)
                 } catch {
-                    // What can't be part of a batch is sent on its own.
+                    // A read that can't be part of a batch is sent separately.
                     take(read.number)?.resume(returning: nil)
                 }
             }
@@ -158,7 +158,7 @@ final class DeferredReads: ReadDeferral {
             body.append(writer.end())
             let matcher = BatchMatcher(numbers: 1...sent.count, isJSON: form.isJSON, stops: false)
             let exchange = try await client.exchange(RequestBody(body), writer, HTTPFields(), .proceed, isSafe: true, matcher)
-            // Only the whole answer tells whether its responses belong to these reads.
+            // Whether the responses belong to these reads is known only at the end of the answer.
             var verdicts: [Int: BatchVerdict] = [:]
             while let (number, verdict) = try await exchange.next() { verdicts[number] = verdict }
             var repeats = BatchRepeats(client.configuration.retry)
@@ -179,7 +179,7 @@ final class DeferredReads: ReadDeferral {
                 }
             }
             guard let refused else { return }
-            // Reads that the service refused for the moment are sent on their own, after the wait that it asks for.
+            // Reads that the service refused for the moment are sent separately, after the wait that it asks for.
             try await client.pause(for: refused.wait)
             for number in refused.numbers { take(sent[number - 1].number)?.resume(returning: nil) }
         } catch {

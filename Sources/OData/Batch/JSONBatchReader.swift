@@ -6,7 +6,7 @@ final class JSONBatchReader: BatchAnswerReading {
     private let parser: JSONElementParser
     private var isAtEnd = false
 
-    /// - Parameter limit: the most bytes of a response, and of the text around them.
+    /// - Parameter limit: the maximum number of bytes of a response, and of the text around the responses.
     init(limit: Int) {
         let bounds = JSONStreamBounds(element: limit, surroundings: limit)
         parser = JSONElementParser(JSONReader(), anyOf: [["responses"]], bounds: bounds)
@@ -27,7 +27,7 @@ final class JSONBatchReader: BatchAnswerReading {
         }
     }
 
-    /// A payload without the array isn't the answer to a batch.
+    /// Throws an error for a payload without the array, which isn't the answer to a batch.
     private func checkEnd() throws {
         let root = try ODataValue(json: parser.knownSurroundings())
         if let error = root.object.flatMap({ ODataErrorBody(in: $0) }) { throw error }
@@ -78,7 +78,7 @@ final class JSONBatchReader: BatchAnswerReading {
         }
         guard let type = contentType.flatMap({ MediaType($0) }) else { return Data(text.utf8) }
         if type.subtype == "json" || type.suffix == "json" {
-            // A body of OData is an object. Some services write it as text.
+            // A body of OData is an object, but some services write it as a string.
             let isText = text.first { !$0.isWhitespace }.map { $0 != "{" && $0 != "[" } ?? true
             return Data((isText ? BatchWriter.quoted(text) : text).utf8)
         }

@@ -3,8 +3,9 @@ import WebServiceClient
 
 /// Reads the parts of a multipart batch, of any version, while it arrives: requests as well as responses.
 ///
-/// It reads what services write: lines that end with LF alone, a byte order mark, no line end after the last boundary, ids in the wrong fields, parts without a
-/// type. Text after the last boundary is ignored (RFC 2046 §5.1.1). A batch without its last boundary is an error.
+/// It accepts common deviations of services: lines that end with LF alone, a byte order mark, a missing line end after the last boundary,
+/// ids in the wrong fields, and parts without a type. Text after the last boundary is ignored (RFC 2046 §5.1.1). A batch without its last
+/// boundary is an error.
 struct MultipartBatchReader {
     /// A part: a message, or a change set with its messages and, if it can't be read to its end, the fault.
     enum Part {
@@ -48,9 +49,9 @@ struct MultipartBatchReader {
         case changeSet(ChangeSet)
     }
 
-    /// The most bytes of a part's fields.
+    /// The maximum number of bytes of a part's fields.
     private static let fieldLimit = 1 << 16
-    /// The bytes that a message of a change set counts besides those it consists of, as an empty one takes memory too.
+    /// The number of bytes that a message of a change set counts in addition to its content, because an empty message takes memory too.
     private static let messageSize = 128
 
     private var parser: PartParser
@@ -61,7 +62,7 @@ struct MultipartBatchReader {
 
     /// - Parameters:
     ///   - boundary: the boundary that the batch's type names.
-    ///   - limit: the most bytes of a message, and of all messages of a change set with their fields.
+    ///   - limit: the maximum number of bytes of a message, and of all messages of a change set with their fields.
     init(boundary: String, limit: Int) {
         parser = PartParser(boundary: boundary, fieldLimit: Self.fieldLimit)
         self.limit = max(0, limit)

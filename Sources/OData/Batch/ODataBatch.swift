@@ -13,23 +13,23 @@ public import WebServiceClient
 ///     let answer = try await client.send(batch)
 ///     let ada = try answer[user]
 ///
-/// A value: requests are added to it, and nothing is sent before ``ODataClient/send(_:afterError:)``. Each method that adds a request has the
-/// parameters of the client's method of the same name. Entities and changes are encoded when the batch is sent.
+/// A batch is a value: you add requests to it, and only ``ODataClient/send(_:afterError:)`` sends them. Each method that adds a request has
+/// the parameters of the client's method of the same name. Entities and changes are encoded when the batch is sent.
 public struct ODataBatch: Sendable {
-    /// A call of the client, by which a part is written and its response is read.
+    /// A call of the client that writes a part and reads its response.
     typealias Call = @Sendable (ODataClient) async throws -> any Sendable
 
-    /// A request and its place.
+    /// A request with its group and its dependencies.
     struct Part: Sendable {
         let token: UInt64
         let call: Call
-        /// The number of the part's group; `nil` for a request of its own.
+        /// The number of the part's group; `nil` for a single request.
         let group: Int?
-        /// The parts that must be processed before, besides those to which its URLs refer.
+        /// The parts that must be processed first, in addition to those that its URLs refer to.
         var dependencies: [UInt64] = []
     }
 
-    /// The parts in their order. Those of a group are neighbours.
+    /// The parts in their order. The parts of a group are neighbours.
     private(set) var parts: [Part] = []
     private var groups = 0
     /// Whether ``run(_:after:)`` was called for a part of another batch.
@@ -47,10 +47,11 @@ public struct ODataBatch: Sendable {
     /// Whether the batch has no requests.
     public var isEmpty: Bool { parts.isEmpty }
 
-    /// Adds requests of which the service performs all or none: a change set in multipart, an atomicity group in JSON.
+    /// Adds requests that the service performs atomically: a change set in multipart, an atomicity group in JSON.
     ///
-    /// If one fails, all others throw an error whose cause is ``ODataBatchError/groupFailed(_:)``. In multipart a group can't read; such a
-    /// batch is refused when it is sent, and so is a group of several requests if ``BatchSettings/groupsAreAtomic`` is `false`.
+    /// If one fails, all others throw an error whose cause is ``ODataBatchError/groupFailed(_:)``. In multipart a group can't contain
+    /// reads; a batch with such a group is refused when it is sent, and so is a group of several requests if
+    /// ``BatchSettings/groupsAreAtomic`` is `false`.
     public mutating func atomically<Result>(_ add: (inout ODataBatchGroup) throws -> Result) rethrows -> Result {
         groups += 1
         var group = ODataBatchGroup(number: groups)
@@ -61,8 +62,8 @@ public struct ODataBatch: Sendable {
 
     /// States that a part is processed only after an earlier one has succeeded: `dependsOn` in JSON. References to a part imply it.
     ///
-    /// In multipart, requests are processed in their order, and there is no such condition. An earlier part that sends nothing, because
-    /// nothing had changed, counts as one that has succeeded. A part of another batch, or one that isn't earlier, is refused when the batch is
+    /// In multipart, requests are processed in their order, and this condition can't be written. An earlier part that sends nothing,
+    /// because nothing changed, counts as successful. A part of another batch, or one that isn't earlier, is refused when the batch is
     /// sent.
     public mutating func run<Later, Earlier>(_ later: BatchPart<Later>, after earlier: BatchPart<Earlier>) {
         guard let index = parts.firstIndex(where: { $0.token == later.token }) else {
@@ -99,15 +100,15 @@ extension ODataBatchGroup: BatchBuilding {
     }
 }
 
-/// A value to which requests are added: a batch, or a group of one.
+/// A value that requests are added to: a batch, or a group of one.
 public protocol BatchBuilding {
     /// Adds any call of the client, such as one that a subclass declares:
     ///
     ///     let total = batch.add { _ in try await shop.total(of: cart) }
     ///
-    /// The closure runs twice: first to write its request, then to read its response. Therefore it must make one call and have no other
-    /// effects; calls after the first one are sent when its response is read. The call must be one of the client that sends the batch: before
-    /// it, calls of another client throw an error instead of being sent.
+    /// The closure runs twice: first to write its request, then to read its response. Therefore it must make exactly one call and have no
+    /// other effects; later calls are sent when the response is read. The call must be a call of the client that sends the batch. Before
+    /// it, calls of another client throw an error and aren't sent.
     mutating func add<Value: Sendable>(_ call: @escaping @Sendable (ODataClient) async throws -> Value) -> BatchPart<Value>
 }
 

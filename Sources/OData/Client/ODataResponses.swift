@@ -210,7 +210,7 @@ public enum ODataStatusError: Error, Sendable, Hashable, CustomStringConvertible
                 "The service created an entity (201)\(url.map { " at \(NextLink.shown($0))" } ?? "") in answer to a change of an "
                 + "existing one: it ignores the condition. Use upsert if that is right; otherwise delete the new entity."
         case .unexpected(206):
-            return "The service answered with a part of the result (206), which wasn't asked for."
+            return "The service answered with a part of the result (206), which wasn't requested."
         case .unexpected(let status):
             return "The service answered with status \(status), which isn't an answer to this request in OData."
         }

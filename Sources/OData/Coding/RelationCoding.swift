@@ -45,7 +45,7 @@ extension ToMany: Encodable where Entity: Encodable {
                 self,
                 .init(
                     codingPath: encoder.codingPath,
-                    debugDescription: "Only the relation's first page is loaded, and the service would take it for all."))
+                    debugDescription: "Only the relation's first page is loaded, and the service would treat it as the whole relation."))
         }
         var container = encoder.singleValueContainer()
         try container.encode(elements ?? [])

@@ -7,9 +7,9 @@ import WebServiceClient
 ///     for try await change in client.changes(of: request, since: users.cursor) { try users.apply(change) }
 ///     let all = try users.entities()
 ///
-/// Changes are merged by property, an entity that comes several times is the last one that came, and removals of unknown entities have no
-/// effect. After a restart, entities that weren't sent again are removed at the next complete checkpoint. The collection is `Codable` with
-/// its cursor, also in the middle of a read; its encoding contains the service's link and is a secret.
+/// Changes are merged by property. If an entity comes several times, the last one counts; removals of unknown entities have no effect.
+/// After a restart, entities that weren't sent again are removed at the next complete checkpoint. The collection is `Codable` with its
+/// cursor, also in the middle of a read; its encoding contains the service's link and is a secret.
 public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
     private struct Stored: Sendable, Codable {
         /// The entity's position in the order of arrival.
@@ -35,9 +35,8 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - keys: the wire names of the key properties. Without any, entities are identified by the ids that the service sends, which it
-    ///     omits by default if they can be derived from the key.
-    ///   - relations: the names of the key properties of related entities, by the relation's wire name, for changes of relations to many
-    ///     and to one inside of entities. By default they are those of the collection.
+    ///   - relations: the names of the key properties of related entities, by the relation's wire name, for changes of relations inside of
+    /// entities. By default they are the collection's own key names.
     public init(keys: [String], relations: [String: [String]] = [:]) {
         self.keys = EntityKeys(names: keys)
         self.relations = relations.mapValues { EntityKeys(names: $0) }
@@ -51,7 +50,7 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
 
     /// Returns the entities in the order of arrival.
     ///
-    /// - Parameter decoder: the decoder; set its types and `userInfo` as those of the client.
+    /// - Parameter decoder: the decoder; set its types and `userInfo` to those of the client.
     /// - Throws: `DecodingError`, or an error of the type's own decoding.
     public func entities(decoding decoder: ODataDecoder = ODataDecoder()) throws -> [Entity] {
         let place = place(decoder)
@@ -60,7 +59,7 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
 
     /// Returns the entity with an id, such as a link's source or a removed entity's id; `nil` if there is none.
     ///
-    /// Services spell ids in several ways, so only the key in the id counts. Ask for ids of the query's own set only: see
+    /// Services spell ids in several ways, so only the key in the id is compared. Pass only ids of the query's own set: see
     /// ``ChangedLink/isOfQuery`` and ``RemovedEntity/isOfQuery``.
     ///
     /// - Throws: `DecodingError`, or an error of the type's own decoding.
@@ -78,9 +77,9 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
 
     /// Applies a change.
     ///
-    /// - Returns: whether the change was applied. Changes and links of entities of other sets aren't, nor are links of unknown entities
-    ///   or of relations that aren't loaded.
-    /// - Throws: ``DeltaError`` if the entity can't be identified, or the changes of a relation continue at a link of their own;
+    /// - Returns: whether the change was applied. Changes and links of other sets are ignored, and so are links of unknown entities or of
+    ///   relations that aren't loaded.
+    /// - Throws: ``DeltaError`` if the entity can't be identified, or if the changes of a relation continue at a separate link;
     ///   `DecodingError` if they can't be read. The collection is then unchanged; read it again without a cursor.
     @discardableResult public mutating func apply(_ change: ODataChange<Entity>) throws -> Bool {
         switch change {
@@ -133,7 +132,7 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
     private func key(ofID id: String) -> String { aliases[id] ?? keys.text(ofID: id) ?? id }
 
     private mutating func changeLink(_ link: ChangedLink, adds: Bool) throws -> Bool {
-        // The key alone doesn't tell the sets apart.
+        // Entities of different sets can have the same key.
         guard link.isOfQuery else { return false }
         let key = key(ofID: link.source)
         guard let entity = stored[key] else { return false }
@@ -155,10 +154,10 @@ struct DeltaMerge {
     let keys: EntityKeys
     let relations: [String: EntityKeys]
     let place: DeltaPlace
-    /// How deep the entity is inside of others.
+    /// The number of entities around the current one.
     private var depth = 0
 
-    /// The most levels of entities that are merged. Changes of deeper ones replace them.
+    /// The maximum number of nested entities that are merged. Deeper entities are replaced by their changes.
     private static let depthLimit = 32
 
     init(keys: EntityKeys, relations: [String: EntityKeys], place: DeltaPlace) {
@@ -174,9 +173,9 @@ struct DeltaMerge {
         return inner
     }
 
-    /// Returns an entity with the properties that came.
+    /// Returns an entity with the changed properties.
     ///
-    /// A property that came replaces the old one with its annotations; the changes of a relation are applied to its entities.
+    /// A changed property replaces the old one with its annotations; the changes of a relation are applied to its entities.
     ///
     /// - Throws: ``DeltaError``, or `DecodingError` if the changes of a relation can't be read.
     func merged(_ change: DynamicEntity, into old: DynamicEntity) throws -> DynamicEntity {
@@ -202,7 +201,8 @@ struct DeltaMerge {
         return result
     }
 
-    /// Returns the entity of a relation to one, of which only changes may come, or a complex value, which comes as a whole.
+    /// Returns the new value of a relation to one or of a complex property. If the entity is the same as before, its changes are merged,
+    /// because a service may send only these.
     private func single(_ change: DynamicEntity, _ relation: String, into old: ODataValue?) throws -> ODataValue {
         if DeltaNames.removal(in: change) != nil { return .null }
         guard case .object(let before)? = old, isSame(change, before, relations[relation] ?? keys) else { return .object(change) }
@@ -210,10 +210,10 @@ struct DeltaMerge {
         return .object(try inside(change).merged(change, into: before))
     }
 
-    /// Returns whether two payloads are of the same entity: by the key properties, which minimal metadata leaves, or by the ids.
+    /// Returns whether two payloads are of the same entity: by the key properties, which minimal metadata includes, or by the ids.
     private func isSame(_ change: DynamicEntity, _ before: DynamicEntity, _ keys: EntityKeys) -> Bool {
         guard let key = Self.key(of: change, keys), key == Self.key(of: before, keys) else { return false }
-        // A relation to a base type may lead to entities of several sets.
+        // A relation to a base type may contain entities of several sets.
         guard let new = EntityMetadata(change).id.flatMap({ EntityKeys.set(ofID: $0) }),
             let old = EntityMetadata(before).id.flatMap({ EntityKeys.set(ofID: $0) })
         else { return true }

@@ -1,12 +1,12 @@
 public import Foundation
 public import WebServiceClient
 
-/// A position in the changes of a query, where tracking continues.
+/// A position in the changes of a query. Tracking continues from it.
 ///
 /// A cursor is `Codable`: keep it together with the applied changes. It contains a link of the service, which some services sign for the
 /// user, so treat it as a secret. Its descriptions don't show the link.
 public struct DeltaCursor: Sendable, Hashable, Codable {
-    /// The service's link: to the next page of the current read, or to later changes.
+    /// The service's link to the next page of the current read, or to later changes.
     let link: String
     /// The origin of the service.
     let origin: String
@@ -16,7 +16,7 @@ public struct DeltaCursor: Sendable, Hashable, Codable {
     public let isComplete: Bool
     /// Whether the cursor is inside a full read.
     public let isInFullRead: Bool
-    /// When the service sent the link. How long it remains valid depends on the service.
+    /// The time at which the service sent the link. How long it remains valid depends on the service.
     public let issuedAt: Date
 
     init(link: String, origin: String, fingerprint: String, isComplete: Bool, isInFullRead: Bool, issuedAt: Date) {
@@ -56,17 +56,17 @@ extension DeltaCursor: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// The reason why changes can't be tracked or applied.
 public enum DeltaError: DescribedError, Sendable, Hashable {
-    /// The last page has no delta link; the value tells whether the service confirmed that it tracks changes (`Preference-Applied`).
+    /// The last page has no delta link. The value is `true` if the service confirmed that it tracks changes (`Preference-Applied`).
     case notTracked(isConfirmed: Bool)
-    /// The cursor belongs to another service, whose origin is given.
+    /// The cursor belongs to another service; the value is its origin.
     case otherService(String, service: String)
     /// The cursor belongs to another query.
     case otherQuery
-    /// An entity has neither its key properties, which are given, nor an id.
+    /// An entity has no id and lacks its key properties, which are the value.
     case unidentified(keys: [String])
-    /// The changes of a relation, which is given, continue at a link inside an entity.
+    /// The changes of a relation continue at a link inside an entity; the value is the relation's name.
     case incompleteRelation(String)
-    /// A version of the protocol has no updates of collections by a delta.
+    /// The version of the protocol has no updates of collections by a delta.
     case noCollectionUpdates(ODataVersion)
 
     /// A sentence for people.
@@ -79,17 +79,17 @@ public enum DeltaError: DescribedError, Sendable, Hashable {
                     : " and the service didn't confirm the preference track-changes: check that change tracking is switched on and that the "
                         + "query is allowed with it. Some services require a function such as Users/delta() or fewer options.")
         case .otherService(let origin, let service):
-            "The cursor is of \(origin), not of \(service): begin without a cursor."
+            "The cursor belongs to \(origin), not to \(service): begin without a cursor."
         case .otherQuery:
-            "The cursor is of another query: pass the request that it was made with, or begin without a cursor."
+            "The cursor belongs to another query: pass the request that it was made with, or begin without a cursor."
         case .unidentified(let keys):
             keys.isEmpty
                 ? "An entity has no id: name its key properties, or ask for full metadata."
                 : "An entity has neither an id nor the key properties \(keys.joined(separator: ", ")): select them in the query."
         case .incompleteRelation(let name):
-            "The changes of the relation '\(VisibleText.of(name))' continue at a link of their own, which isn't applied: read the relation again."
+            "The changes of the relation '\(VisibleText.of(name))' continue at a separate link, which isn't read: read the relation again."
         case .noCollectionUpdates(let version):
-            "OData \(version.rawValue) has no updates of collections: set the printer's version to 4.01, or send each change by itself."
+            "OData \(version.rawValue) has no updates of collections: set the printer's version to 4.01, or send each change separately."
         }
     }
 }

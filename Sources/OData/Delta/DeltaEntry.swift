@@ -1,16 +1,17 @@
 import Foundation
 import WebServiceClient
 
-/// Where an entry of a delta was read: the page's settings and the contexts around the entry.
+/// The place of an entry of a delta: the page's settings and the contexts around the entry.
 struct DeltaPlace: Sendable {
     let settings: PayloadSettings
-    /// The path of the set that the page is for; `nil` if its context doesn't tell.
+    /// The path of the page's set; `nil` if the context doesn't contain it.
     var pageSet: String?
-    /// The contexts of the objects around, outermost first.
+    /// The contexts of the enclosing objects, outermost first.
     var contexts: [String] = []
 
     private func decoder(_ payload: DynamicEntity) -> PayloadDecoder {
-        // A value inside of the page, so that the entity's own context counts and its only property isn't taken for a result.
+        // The entry is read as a value inside of the page. This way its own context counts, and its only property isn't mistaken for a
+        // result.
         var decoder = PayloadDecoder(.object(payload), at: .key(JSONKey("value"), in: .top), settings: settings)
         decoder.contexts = contexts
         return decoder
@@ -65,9 +66,9 @@ extension DynamicEntity {
     }
 }
 
-/// The part of a context URL that tells what an entry is: `$metadata#Customers/$deletedEntity`.
+/// The part of a context URL that identifies the kind of an entry: `$metadata#Customers/$deletedEntity`.
 struct DeltaContext {
-    /// The path of the set; `nil` if the context names none.
+    /// The path of the set; `nil` if the context has none.
     var entitySet: String?
     /// The last segment if it begins with `$`, such as `$deletedEntity`.
     var kind: String?
@@ -79,13 +80,13 @@ struct DeltaContext {
             kind = last
             segments.removeLast()
         }
-        // A selection follows the set in parentheses, and a derived type as a segment.
+        // A selection follows the set in parentheses. A derived type follows it as a segment.
         while let last = segments.last, !last.contains("("), last.contains(".") { segments.removeLast() }
         if let last = segments.last, last.hasSuffix(")"), let open = last.firstIndex(of: "(") {
             segments[segments.count - 1] = String(last[..<open])
         }
         let path = segments.joined(separator: "/")
-        // A function's result has the type of its collection in place of a set.
+        // In the context of a function's result, the type of the collection takes the place of the set.
         entitySet = path.isEmpty || path == "Collection" || path.hasPrefix("Collection(") ? nil : path
     }
 

@@ -64,19 +64,19 @@ public struct DeltaUpdate<Entity: Decodable & Sendable>: Sendable {
 
 /// The result of one change of a ``DeltaUpdate``.
 public enum DeltaUpdateResult<Entity: Decodable & Sendable>: Sendable {
-    /// The change was made; the entity as the service sent it, if it did.
+    /// The change was made; the value is the entity, if the service sent it.
     case changed(ChangedEntity<Entity>?)
     /// The change, or a change of a related entity inside of it, was not made.
     case failed(DataModificationFailure)
-    /// The response doesn't tell: it reports failures of changes that it doesn't identify.
+    /// The result is unknown, because the service reports failures of changes that it doesn't identify.
     case unknown
 }
 
-/// Why a service didn't make a change (the term `DataModificationException` of the vocabulary Core).
+/// The reason why a service didn't make a change (the term `DataModificationException` of the vocabulary Core).
 public struct DataModificationFailure: DescribedError, Sendable, Hashable {
-    /// The kind of the failed operation, such as `update`; empty if the service doesn't say.
+    /// The kind of the failed operation, such as `update`; empty if the service doesn't send it.
     public let operation: String
-    /// The status that the change would have had as a request of its own, if the service says it.
+    /// The status that a separate request with the change would have had, if the service sends it.
     public let status: Int?
     /// The service's explanation.
     public let message: String
@@ -101,13 +101,13 @@ public struct DataModificationFailure: DescribedError, Sendable, Hashable {
 }
 
 extension ODataClient {
-    /// Sends changes of several entities of a collection in one request, by PATCH. Version 4.01.
+    /// Sends changes of several entities of a collection in one request, by PATCH. Requires version 4.01.
     ///
-    /// Services make either all changes or, with `continuingOnError`, those that they can. The changes have content ids, by which the results
-    /// are matched; services that don't return them are understood by ids and keys.
+    /// Services make either all changes or, with `continuingOnError`, every change that they can. The changes have content ids, which match
+    /// the results to them. If a service doesn't return the content ids, the ids and keys of the entities do.
     ///
     /// - Returns: one result for each change, in its order. Without `continuingOnError`, each is ``DeltaUpdateResult/changed(_:)``.
-    /// - Throws: `ServiceError` if no change was made, or if it isn't known which were; with the cause ``DeltaError`` in earlier versions.
+    /// - Throws: `ServiceError` if no change was made, or if it isn't known which were; in earlier versions its cause is ``DeltaError``.
     ///   `CancellationError` when the task was cancelled.
     public func update<Entity>(
         _ collection: FetchRequest<Entity>, with update: DeltaUpdate<Entity>, continuingOnError: Bool = false,
@@ -134,7 +134,7 @@ extension ODataClient {
         if page.nextLink != nil {
             throw error(
                 name, .decoding, .delta,
-                "The service made changes, but the results go on at a next link, which isn't followed: read the "
+                "The service made changes, but the results continue at a next link, which isn't followed: read the "
                     + "collection to see what changed.", response: ResponseSummary(of: response))
         }
         do {
@@ -206,9 +206,10 @@ private struct DeltaUpdateMatch {
         return results.map { $0 ?? (hasUnmatchedFailure ? .unknown : .changed(nil)) }
     }
 
-    /// Returns the failure that a payload reports, its own before those of what is inside of it, such as the changes of a relation.
+    /// Returns the failure that a payload reports: its own failure first, then failures of nested payloads, such as the changes of a
+    /// relation.
     private static func failure(in payload: DynamicEntity) -> DataModificationFailure? {
-        // In the order of the levels, without recursion, since payloads may nest deeply.
+        // Level by level, without recursion, since payloads may nest deeply.
         var level = [payload]
         while !level.isEmpty {
             var inner: [DynamicEntity] = []

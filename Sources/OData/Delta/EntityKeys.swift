@@ -1,10 +1,10 @@
 import Foundation
 import WebServiceClient
 
-/// The properties that identify entities, and the texts by which the entities of a set are found.
+/// The properties that identify entities, and the texts under which the entities of a set are stored.
 ///
-/// The same text results from an entity's key properties and from the key in its id, `Customers('ALFKI')`. Ids that have no key by the
-/// conventions of OData are texts of their own.
+/// An entity's key properties and the key in its id, `Customers('ALFKI')`, result in the same text. An id without a key by the conventions
+/// of OData is used unchanged.
 struct EntityKeys: Sendable, Hashable, Codable {
     /// The wire names of the key properties; empty if they aren't known, so that only ids identify entities.
     var names: [String]
@@ -20,7 +20,7 @@ struct EntityKeys: Sendable, Hashable, Codable {
         return Self.joined(parts)
     }
 
-    /// Returns the text of the key in an id; `nil` if the id has none, or one of other properties.
+    /// Returns the text of the key in an id; `nil` if the id has none, or a key of other properties.
     func text(ofID id: String) -> String? {
         guard let parts = IDKey.parts(of: id), !parts.isEmpty else { return nil }
         if names.isEmpty {
@@ -35,7 +35,7 @@ struct EntityKeys: Sendable, Hashable, Codable {
     /// Returns the name of the set in an id that has a key in parentheses: `Customers` of `https://h/svc/Customers(1)/Ns.Vip`.
     static func set(ofID id: String) -> String? { IDKey.set(of: id) }
 
-    /// Joins parts, whose lengths keep them apart.
+    /// Joins parts with their lengths, so that different parts never result in the same text.
     private static func joined(_ parts: [String]) -> String {
         parts.count == 1 ? parts[0] : parts.map { "\($0.utf8.count):\($0)" }.joined()
     }
@@ -53,12 +53,12 @@ struct EntityKeys: Sendable, Hashable, Codable {
 
 /// The key in an entity's id, by the conventions for URLs (URL Conventions 4.01, section 4.3).
 ///
-/// Ids are read by scalars, because a combining character behind a quote or a slash belongs to the next text.
+/// Ids are read by scalars, because a combining character after a quote or a slash belongs to the next text.
 private enum IDKey {
     typealias Part = (name: String?, text: String)
 
-    /// Returns the parts of the key: of the parentheses of the last segment or, without any, that segment as a whole, which is the key in
-    /// services with keys as segments and in Dataverse's deleted entities. Returns `nil` for an empty or malformed key.
+    /// Returns the parts of the key: those in the parentheses of the last segment or, without parentheses, the whole last segment, which is
+    /// the key in services with keys as segments and in Dataverse's deleted entities. Returns `nil` for an empty or malformed key.
     static func parts(of id: String) -> [Part]? {
         let path = id.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
         guard let segment = lastSegment(of: path), let text = URLEncoding.decode(segment) else { return nil }
@@ -115,7 +115,7 @@ private enum IDKey {
         }
     }
 
-    /// Reads a literal, and returns its text: without quotes, without its type's prefix or suffix.
+    /// Reads a literal, and returns its text without quotes and without the prefix or suffix of its type.
     private static func literal(_ rest: inout Substring.UnicodeScalarView) -> String? {
         let prefix = rest.prefix { $0 != "'" && $0 != "," && $0 != ")" }
         rest = rest.dropFirst(prefix.count)

@@ -15,18 +15,18 @@ extension ODataClient {
     ///         }
     ///     }
     ///
-    /// The first request of a full read has the preference `track-changes`. The links that the service sends contain the query, so that
-    /// they are followed unchanged, but never to another origin, whatever ``foreignLinks`` allows. A page is requested when the events of
-    /// the previous one have been read. Each page ends with a checkpoint.
+    /// The first request of a full read has the preference `track-changes`. The links that the service sends contain the query, so they are
+    /// followed unchanged, but never to another origin, regardless of ``foreignLinks``. A page is requested when the events of the previous
+    /// one have been read. Each page ends with a checkpoint.
     ///
-    /// Services that track changes by a function have its path in the request: `FetchRequest<User>(from: "users/delta()")`. In version 2
-    /// there is no preference: a service that tracks changes sends the link by itself.
+    /// If a service tracks changes by a function, use its path in the request: `FetchRequest<User>(from: "users/delta()")`. Version 2 has
+    /// no such preference: a service that tracks changes always sends the link.
     ///
     /// - Parameters:
     ///   - request: the query. Services may refuse options together with change tracking; `top` and `skip` are always an error.
     ///   - cursor: the last checkpoint; `nil` to begin.
     ///   - start: where tracking begins without a cursor.
-    ///   - expiry: what happens if the service no longer knows the cursor's state.
+    ///   - expiry: the behaviour if the service no longer knows the cursor's state.
     ///   - interval: the time after which the service is asked for changes again; `nil` to end the sequence at a complete checkpoint.
     /// - Returns: a sequence whose iterator throws `ServiceError`, or `CancellationError` when the task was cancelled. The cause is
     ///   ``DeltaError`` if the cursor belongs to another service or query, or if the last page has no delta link. The events of a page come
@@ -40,22 +40,23 @@ extension ODataClient {
     }
 }
 
-/// Where change tracking begins without a cursor.
+/// The beginning of change tracking without a cursor.
 public enum DeltaStart: Sendable, Hashable {
-    /// With all entities.
+    /// With all entities: the first read is a full one.
     case beginning
-    /// From now on, for any service: all entities are read once, but only checkpoints are delivered.
+    /// From now on, for any service: all entities are read once, but only checkpoints are returned.
     case now
     /// From now on or from an earlier state, by the service's token in a query option.
     case token(String, option: String = "$deltatoken")
 
-    /// From now on, for the directory resources of Microsoft Graph: `$deltatoken=latest`. For drives: `.token("latest", option: "token")`.
+    /// From now on, for the directory resources of Microsoft Graph: `$deltatoken=latest`. For drives use `.token("latest", option:
+    /// "token")`.
     public static let latest = DeltaStart.token("latest")
 }
 
-/// What happens if a service no longer knows the state of a cursor: it answers 410 (Gone), or 400 with a code such as `syncStateNotFound`.
+/// The behaviour if a service no longer knows the state of a cursor: it answers 410 (Gone), or 400 with a code such as `syncStateNotFound`.
 public enum DeltaExpiry: Sendable, Hashable {
-    /// Delivers ``ODataChange/restarted(_:)`` and reads all entities again.
+    /// Returns ``ODataChange/restarted(_:)`` and reads all entities again.
     case restart
     /// Throws the service's error.
     case fail
@@ -114,11 +115,11 @@ public struct ODataChanges<Entity: Decodable & Sendable>: AsyncSequence, Sendabl
 final class DeltaWalk<Entity: Decodable & Sendable> {
     private enum Step {
         case begin
-        /// A full read because a link is no longer known.
+        /// Begins a full read because a link is no longer known.
         case beginAgain(ServiceError)
         case follow(DeltaCursor)
         case wait(Duration, DeltaCursor)
-        /// The failure of a page whose events come before it.
+        /// Throws the failure of a page, after the events before it.
         case fail(any Error)
     }
 
@@ -129,7 +130,7 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
     private var step: Step?
     /// Hashes of the links that were followed since the last complete checkpoint.
     private var seen: Set<Int> = []
-    /// The number of full reads since the last complete checkpoint: a service that never knows its own links is an error.
+    /// The number of full reads since the last complete checkpoint. A service that never knows its own links must end in an error.
     private var restarts = 0
     /// Whether the service confirmed that it tracks changes.
     private var isConfirmed = false
@@ -196,14 +197,14 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
             restarts += 1
             guard restarts <= Self.restartLimit else { throw error }
             seen = []
-            // The answer's Location has the same effect as the query, and services are known whose link fails.
+            // The `Location` of the answer isn't followed: it has the same effect as the query, and in some services it fails.
             step = isSilent ? .begin : .beginAgain(error)
             return
         }
         take(response, isFull: cursor.isInFullRead, marked: nil)
     }
 
-    /// Takes the events of a page and, if the page has no valid end, its failure as the next step, so that the events aren't lost.
+    /// Takes the events of a page. If the page has no valid end, its failure is the next step, so that the events aren't lost.
     private func take(_ response: ServiceResponse<ODataPage<DynamicEntity>>, isFull: Bool, marked mark: ODataChange<Entity>?) {
         var found: [ODataChange<Entity>] = mark.map { [$0] } ?? []
         do {
@@ -230,14 +231,14 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
                     response: ResponseSummary(of: response))
             }
         }
-        // A service that sends both has more pages.
+        // A service that sends both links has more pages.
         guard let link = page.nextLink ?? page.deltaLink else { throw failure(.notTracked(isConfirmed: isConfirmed)) }
         let isComplete = page.nextLink == nil
         let url = try resolved(link, page.context, base, isNext: !isComplete)
         let cursor = DeltaCursor(
             link: url.absoluteString, origin: try origin().description, fingerprint: DeltaCursor.fingerprint(of: try target()),
             isComplete: isComplete, isInFullRead: isFull && !isComplete, issuedAt: client.currentDate)
-        // Inside of a silent read a cursor would lead to events that were withheld so far.
+        // A cursor inside of a silent read would lead to withheld events.
         if isComplete || !isSilent { found.append(.checkpoint(cursor)) }
         guard isComplete else {
             step = .follow(cursor)
@@ -253,7 +254,7 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
     private func resolved(_ link: String, _ context: String?, _ base: URL, isNext: Bool) throws -> URL {
         do throws(ODataLinkError) {
             let named = try NextLink.url(link, context: context, page: base)
-            // Changes of one service come from that service only.
+            // The links of a service's changes must lead to the same service.
             let policy = client.foreignLinks == .rebase ? ForeignLinkPolicy.rebase : .refuse
             let (url, _) = try NextLink.route(named, service: client.serviceOrigin ?? Origin(base), policy: policy)
             if isNext, seen.contains(url.absoluteString.hashValue) { throw .loop(NextLink.shown(url)) }

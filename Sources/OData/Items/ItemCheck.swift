@@ -13,7 +13,7 @@ struct ItemCheck {
         self.schema = schema
     }
 
-    /// Returns the table of an object: that of the type that it names or, if the schema doesn't have that, of the declared one.
+    /// Returns the table of an object: the table of the type that it names or, if the schema doesn't have that type, of the declared one.
     func table(of object: DynamicEntity, declaredAs declared: String) -> ItemTable? {
         guard let table = schema.table(of: declared) else { return nil }
         guard table.hasDerivedTypes, let name = ItemControl.typeName(of: object) else { return table }
@@ -24,9 +24,9 @@ struct ItemCheck {
         name != declared && schema.type(name, isKindOf: declared) ? schema.table(of: name) : nil
     }
 
-    /// Returns the first property that is of another kind than declared; `nil` if there is none.
+    /// Returns the first property of another kind than declared; `nil` if there is none.
     ///
-    /// Null is accepted everywhere: services send it for what a query didn't select and a user may not read.
+    /// Null is always accepted: services send it for properties that a query didn't select or a user may not read.
     mutating func fault(in object: DynamicEntity, declaredAs declared: String) -> ItemFault? {
         guard let table = schema.table(of: declared) else { return nil }
         var plan = table.plan(for: object)
@@ -77,7 +77,7 @@ struct ItemCheck {
     }
 }
 
-/// A value of another kind than its property is declared as.
+/// A value of another kind than its property's declaration.
 struct ItemFault {
     let wanted: String
     let value: ODataValue
@@ -100,12 +100,12 @@ struct ItemFault {
     }
 }
 
-/// Resolves the relative links of an item's control information, since an item doesn't keep the URL of its payload.
+/// Resolves the relative links in an item's control information, since an item doesn't keep the URL of its payload.
 struct ItemLinks {
     /// Returns an object with absolute links, or `nil` if no link changes or the base isn't known yet.
     static func resolved(_ object: DynamicEntity, _ payload: PayloadDecoder) -> DynamicEntity? {
         let context = payload.settings.context
-        // The context may still follow after the entities of a page.
+        // The context may follow after the entities of a page.
         guard context.page != nil, context.text != nil || context.isBeforeVersion4 || !context.mayCome else { return nil }
         return resolved(object, payload.linkBase)
     }
@@ -146,7 +146,7 @@ struct ItemLinks {
         return base.url(of: text).map { .string($0.absoluteString) }
     }
 
-    /// Returns whether a name is that of a link in control information: `Trips@odata.navigationLink`, `@mediaReadLink`.
+    /// Returns whether a name is the name of a link in control information: `Trips@odata.navigationLink`, `@mediaReadLink`.
     static func isLink(_ name: String) -> Bool {
         // The last letter rules out nearly all names.
         guard name.utf8.last == UInt8(ascii: "k"), let mark = name.utf8.lastIndex(of: UInt8(ascii: "@")) else { return false }

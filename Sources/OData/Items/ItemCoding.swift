@@ -3,10 +3,10 @@ import WebServiceClient
 extension ODataItem: Codable {
     /// Decodes an object, and checks the properties that the model declares.
     ///
-    /// - Throws: `DecodingError` if a declared property is of another kind than the model says.
+    /// - Throws: `DecodingError` if a declared property is of another kind than in the model.
     public init(from decoder: any Decoder) throws {
         if let sample = decoder as? ProbeDecoder {
-            // A model isn't found out by decoding.
+            // A probe decodes a sample; the model already describes the properties.
             _ = try sample.container(keyedBy: JSONKey.self).allKeys
             self.init()
         } else if let payload = try PayloadDecoder.of(decoder) {
@@ -23,10 +23,10 @@ extension ODataItem: Codable {
 
     /// Encodes the object.
     ///
-    /// ``ODataEncoder`` writes what a service reads: values in the spelling of the version, the type if it is known, and no other control
-    /// information. Other encoders write the whole object, so that decoding gives an equal item.
+    /// ``ODataEncoder`` writes the payload for a service: values in the spelling of the version, the type if it is known, and no other
+    /// control information. Other encoders write the whole object, so that decoding results in an equal item.
     ///
-    /// - Throws: `EncodingError` if the version has no spelling for a value, or of a relation only the first page is loaded.
+    /// - Throws: `EncodingError` if the version has no spelling for a value, or if only the first page of a relation is loaded.
     public func encode(to encoder: any Encoder) throws {
         guard let payload = encoder as? PayloadEncoder else { return try record.encode(to: encoder) }
         do {
@@ -45,7 +45,7 @@ extension ODataItem: PayloadReadable {
         var check = ItemCheck(Model.schema)
         let fault = check.fault(in: record, declaredAs: Model.typeName)
         if let fault, ItemSetting.checks(payload.settings.given) { throw fault.error(inside: payload.codingPath) }
-        // A fault, which a lenient client accepts, ends the check before all links are found.
+        // A fault, which a lenient client accepts, ends the check before it has found all links.
         guard check.hasLinks || fault != nil || Model.schema === UntypedModel.schema else { return ODataItem(unchecked: record) }
         return ODataItem(unchecked: ItemLinks.resolved(record, payload.entering(record)) ?? record)
     }
@@ -58,7 +58,7 @@ extension ODataItem: PropertySample {
     }
 }
 
-/// The setting of whether items are checked, which decoders pass on.
+/// The setting that turns the check of items on or off, which decoders pass on.
 enum ItemSetting {
     /// The key under which `true` turns the checks off.
     static let lenient = CodingUserInfoKey(rawValue: "OData.ItemSetting.lenient")
@@ -86,7 +86,7 @@ struct ItemWriter {
         node.beObject()
         for property in payload.properties {
             let member = node.member(property.name)
-            // The member of an absent property is left out, and the service's value stays.
+            // An absent property has no member, and the service's value remains.
             member.mayBeAbsent = true
             let declaration = table?.properties[property.name]
             member.isRelation = declaration?.isRelation ?? false
@@ -105,7 +105,7 @@ struct ItemWriter {
     /// - Throws: ``PayloadRefusal`` with the property's name.
     func payload(of object: DynamicEntity, declaredAs type: String) throws -> DynamicEntity {
         let table = ItemCheck(schema).table(of: object, declaredAs: type)
-        // Of an entity with nothing but its id, the id is a reference (Protocol 4.01, section 11.4.2.2).
+        // If an entity has only an id, the id is a reference (Protocol 4.01, section 11.4.2.2).
         let isReference = !object.properties.contains { ItemControl.isProperty($0.name) }
         var properties: [DynamicEntity.Property] = []
         properties.reserveCapacity(object.properties.count)
@@ -134,7 +134,7 @@ struct ItemWriter {
         return .init(format.controlName("type"), .string(format.typeReference(name)))
     }
 
-    /// Returns the name under which control information or an annotation is written; `nil` if it isn't written.
+    /// Returns the written name of control information or an annotation; `nil` if it isn't written.
     private func writtenName(_ name: String, isReference: Bool) -> String? {
         guard let mark = name.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         guard let control = ControlInformation.name(name[mark...]) else { return format.version == .v2 ? nil : name }
@@ -148,7 +148,7 @@ struct ItemWriter {
     }
 
     private static let incomplete = PayloadRefusal(
-        description: "Only the relation's first page is loaded, and the service would take it for all.")
+        description: "Only the relation's first page is loaded, and the service would treat it as the whole relation.")
 
     /// Returns the value of a declared property; `nil` if it isn't written.
     private func payload(

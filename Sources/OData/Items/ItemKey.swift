@@ -1,4 +1,4 @@
-/// The key of an entity of a generated model: the key function of its type makes it.
+/// The key of an entity of a generated model. The key function of the entity's type makes it.
 ///
 ///     client.users.key(User.key("7"))                                   // users('7')
 ///     client.order_Details.key(Order_Detail.key(orderID: 1, productID: 7))
@@ -12,7 +12,7 @@ public struct ItemKey<Model: ItemModel>: Sendable, Hashable {
         parts = values.map { ResourcePath.KeyPart(name: values.count == 1 ? nil : $0.key, .literal($0.value.edmValue)) }
     }
 
-    /// Creates an alternate key (`Core.AlternateKeys`) from the names and the values of its properties; the names are always written.
+    /// Creates an alternate key (`Core.AlternateKeys`) from the names and the values of its properties. The names are always written.
     public init(alternate values: KeyValuePairs<String, any EdmConvertible>) {
         parts = values.map { ResourcePath.KeyPart(name: $0.key, .literal($0.value.edmValue)) }
     }
@@ -35,7 +35,7 @@ extension ODataItem {
         return ItemKey(parts)
     }
 
-    /// Returns the value at the end of a path, which can lead through complex values.
+    /// Returns the value at the end of a path, which can go through complex values.
     private static func literal(at path: [String], in record: DynamicEntity, _ table: ItemTable) -> EdmValue? {
         var (record, table) = (record, table)
         for name in path.dropLast() {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a declared property's values are: an `Edm` type, an enumeration or a structured type.
+/// The kind of a declared property's values: an `Edm` type, an enumeration or a structured type.
 enum ItemKind: Sendable, Hashable {
     case boolean
     case integer(ClosedRange<Int64>)
@@ -73,11 +73,10 @@ enum ItemKind: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a value other than null is of this kind, so that ``ItemValue/init(odata:)`` succeeds. Members of objects aren't
-    /// examined.
+    /// Returns whether ``ItemValue/init(odata:)`` accepts a value other than null. Members of objects aren't examined.
     func accepts(_ value: ODataValue) -> Bool {
         switch (self, value) {
-        // The usual forms first, because every property of a payload is asked.
+        // The common forms first, because the check runs for every property of a payload.
         case (.string, .string), (.enumeration, .string), (.boolean, .boolean), (.int64, .integer), (.decimal, .integer),
             (.decimal, .decimal), (.structured, .object), (.any, _):
             true
@@ -118,7 +117,7 @@ enum ItemKind: Sendable, Hashable {
     }
 }
 
-// Payloads in a format's spelling. A value keeps its text if the format has the same spelling, so that what was read is written back.
+// Payloads in a format's spelling. A value keeps its text if the format has the same spelling, so that a value is written as it was read.
 extension ItemKind {
     /// Returns a value in a format's spelling.
     ///
@@ -145,7 +144,7 @@ extension ItemKind {
         return value
     }
 
-    /// Returns whether the format writes a floating-point number as a string but the value is a number, or the reverse.
+    /// Returns whether the format writes a floating-point number as a string but the value is a number, or vice versa.
     private func isSpelledOtherwise(_ value: ODataValue, _ format: PayloadFormat) -> Bool {
         if case .string(let text) = value { return format.version != .v2 && !["INF", "-INF", "NaN"].contains(text) }
         return format.version == .v2

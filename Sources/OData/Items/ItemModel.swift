@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The description of an entity type or a complex type of a service's model, as generated code declares it.
+/// The description of an entity type or a complex type of a service's model, which generated code declares.
 ///
-/// A model has no stored properties: its members describe the type's properties, and `typealias User = ODataItem<UserModel>` is the type of
-/// the values.
+/// A model has no stored properties: its members describe the type's properties. The values have the type `ODataItem` of the model:
+/// `typealias User = ODataItem<UserModel>`.
 ///
 ///     struct UserModel: DirectoryObjectProperties {
 ///         var displayName: ItemField<String> { .init("displayName") }
@@ -11,9 +11,9 @@ public import Foundation
 ///         …
 ///     }
 ///
-/// A base type's properties are in an extension of a protocol to which the models of all derived types conform. Properties that the
-/// metadata don't have, such as Graph's extension properties, are declared in an extension of the model; their values aren't checked while
-/// decoding.
+/// The properties of a base type are in an extension of a protocol, and the models of all derived types conform to it. For properties that
+/// the metadata doesn't contain, such as Graph's extension properties, declare members in an extension of the model; their values aren't
+/// checked while decoding.
 public protocol ItemModel: Sendable {
     /// Creates the description.
     init()
@@ -73,13 +73,13 @@ public protocol ItemDescriptor: Sendable, Hashable {
     var name: String { get }
 }
 
-/// The model of a type that generated code doesn't include: properties are accessed by their names.
+/// The model of a type that generated code doesn't include. Access its properties by their names.
 ///
 /// ``ODataItem/seen(as:)`` gives such an item a model.
 public struct UntypedModel: ItemModel {
     /// Creates the description.
     public init() {}
-    /// No name.
+    /// The empty string.
     public static var typeName: String { "" }
     /// An empty schema.
     public static let schema = ItemSchema("")

@@ -1,6 +1,6 @@
 import WebServiceClient
 
-// The wire names of key paths. An item's key path leads to a description that has the name: reading it from a sample tells which.
+// The wire names of key paths. An item's key path leads to a description with the name. Reading the key path from a sample records it.
 
 extension ODataItem: DescribedEntity {
     static func declares(_ name: String) -> Bool {
@@ -49,7 +49,7 @@ extension ODataItem: DescribedEntity {
     }
 }
 
-/// The names of key paths that were asked for. Programs have a bounded number of key paths.
+/// The names of the key paths that were used. Programs have a bounded number of key paths.
 private enum ItemNames {
     private static let names = Locked<[AnyKeyPath: [QueryPath.Segment]]>([:])
 
@@ -64,7 +64,7 @@ private enum ItemNames {
 private final class ItemRecorder: Sendable {
     struct Note {
         let name: String
-        /// The key paths that mean the property. Another one that reads it computes something from its value.
+        /// The key paths to the property itself. Another key path that reads the property computes a value from it.
         let paths: [AnyKeyPath]
     }
 

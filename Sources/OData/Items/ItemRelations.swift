@@ -66,7 +66,7 @@ extension ODataItem {
 
     @usableFromInline mutating func relate<Target>(_ relation: ToMany<ODataItem<Target>>, _ name: String) {
         record[name] = relation.elements.map { .array($0.map { .object($0.record) }) }
-        // What the payload says about the previous value doesn't apply to the new one.
+        // The payload's control information about the previous value doesn't apply to the new one.
         for control in ["count", "nextLink"] {
             for mark in ["@odata.", "@"] where record[name + mark + control] != nil { record[name + mark + control] = nil }
         }
@@ -77,10 +77,10 @@ extension ODataItem {
 
 /// The control information of an item's object.
 enum ItemControl {
-    /// The members that can have the name of an object's type.
+    /// The members that can contain the name of an object's type.
     static let typeNames: Set<String> = ["@odata.type", "@type", "odata.type", "__metadata"]
 
-    /// Returns the name of an object's type: `@odata.type`, `@type`, or that of version 2's `__metadata`.
+    /// Returns the name of an object's type: from `@odata.type`, `@type`, or version 2's `__metadata`.
     static func typeName(of object: DynamicEntity) -> String? {
         if let text = ControlInformation(entity: object)["type"]?.string { return ControlInformation.typeName(text) }
         return object["__metadata"]?["type"]?.string

@@ -1,8 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// The types of a service's model, as generated code lists them in one text: properties with their types, enumerations, and which type
-/// derives from which.
+/// The types of a service's model, listed by generated code in one text: properties with their types, enumerations, and base types.
 ///
 ///     static let schema = ItemSchema(
 ///         """
@@ -18,8 +17,8 @@ import WebServiceClient
 ///          minor 1
 ///         """)
 ///
-/// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base, or `derived` for
-/// a type of which only the base is known. The line can end with the word `key` and the parts of the type's key, in order: the name of a
+/// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base. `derived` begins
+/// a type whose base alone is listed. The line can end with the word `key` and the parts of the type's key, in order: the name of a
 /// property, also of a base, or the path of one in a complex value, with the part's alias before it (`code=Info/Code`).
 ///
 /// The type's members follow, each indented by a blank: a property with its type, `[…]` for collections, `[…?]` if elements may be null, `!`
@@ -27,8 +26,8 @@ import WebServiceClient
 /// `readonly`; an enumeration's member with its number. If neither a type nor a base has the parts of a key in its line, the properties
 /// with the word `key` are the parts. Blanks, `!`, `?`, `[`, `]`, `>`, `:` and `=` in names are percent-encoded.
 ///
-/// One text costs the compiler a small part of what a literal of all types costs. It is indexed when it is first used, and a type's
-/// properties are read when a value of the type is first decoded. Lines of another form are ignored.
+/// One text costs the compiler a small fraction of a literal of all types. It is indexed at first use, and a type's properties are read
+/// when a value of the type is first decoded. Lines of another form are ignored.
 public final class ItemSchema: Sendable {
     private struct Row: Sendable {
         var kind: Substring
@@ -40,7 +39,7 @@ public final class ItemSchema: Sendable {
     }
 
     private let rows: [String: Row]
-    /// The names of the types from which others derive.
+    /// The names of the types that other types derive from.
     private let bases: Set<String>
     private let tables = Locked<[String: ItemTable]>([:])
     private let enumerations = Locked<[String: ItemMembers]>([:])
@@ -109,8 +108,8 @@ public final class ItemSchema: Sendable {
 
     func isEnumeration(_ name: String) -> Bool { rows[name].map { $0.kind == "enum" || $0.kind == "flags" } ?? false }
 
-    /// Returns the properties of an entity type or a complex type, including those of its bases, or of its nearest base that has any;
-    /// `nil` if the schema doesn't have the type.
+    /// Returns the properties of an entity type or a complex type, including those of its bases, or of its nearest base that has any; `nil`
+    /// if the schema doesn't have the type.
     func table(of name: String) -> ItemTable? {
         if let known = tables.withLock({ $0[name] }) { return known }
         guard rows[name] != nil, !isEnumeration(name) else { return nil }
@@ -137,12 +136,12 @@ public final class ItemSchema: Sendable {
     }
 }
 
-/// The declared properties of a type, with those of its bases.
+/// The declared properties of a type and its bases.
 final class ItemTable: Sendable {
     /// Whether other types derive from the type.
     let hasDerivedTypes: Bool
     let properties: [String: ItemProperty]
-    /// The parts of the key, in order, also those whose properties the schema doesn't have.
+    /// The parts of the key, in order, including parts whose properties the schema doesn't have.
     let key: [ItemKeyPart]
     private let lastPlan = Locked<ItemPlan?>(nil)
 
@@ -156,13 +155,13 @@ final class ItemTable: Sendable {
             guard declared.isEmpty, property.access.contains(.key), !key.contains(where: { $0.name == name }) else { continue }
             key.append(ItemKeyPart(property: name))
         }
-        // What is inside a complex value is part of the key too, but another part of the value can change.
+        // A path of several names is a part of a complex value, whose other parts can change.
         for part in key where part.path.count == 1 { properties[part.path[0]]?.access.insert(.key) }
         self.properties = properties
         self.key = key
     }
 
-    /// Returns the declarations of an object's members. The objects of a page usually have the same members, so that the previous plan
+    /// Returns the declarations of an object's members. The objects of a page usually have the same members, so the previous plan usually
     /// fits.
     func plan(for object: DynamicEntity) -> ItemPlan {
         if let plan = lastPlan.withLock({ $0 }), plan.fits(object) { return plan }
@@ -174,7 +173,7 @@ final class ItemTable: Sendable {
 
 /// A part of an entity's key.
 struct ItemKeyPart: Sendable, Hashable {
-    /// The name in URLs: that of the property, or an alias.
+    /// The name in URLs: the name of the property, or an alias.
     let name: String
     /// The names of the properties that lead to the value.
     let path: [String]
@@ -192,14 +191,14 @@ struct ItemKeyPart: Sendable, Hashable {
     }
 }
 
-/// The declarations of the members of objects with the same names.
+/// The declarations for the members of objects with the same names.
 final class ItemPlan: Sendable {
     private let names: [String]
     /// The declaration of each member; `nil` for members that the type doesn't declare.
     let declarations: [ItemProperty?]
     /// The position of the type's name.
     let typePosition: Int?
-    /// Whether control information of the object has a link.
+    /// Whether control information of the object contains a link.
     let hasLinks: Bool
 
     fileprivate init(_ object: DynamicEntity, _ table: ItemTable) {
@@ -211,15 +210,15 @@ final class ItemPlan: Sendable {
 
     fileprivate func fits(_ object: DynamicEntity) -> Bool {
         guard object.count == names.count else { return false }
-        // Names of one page are mostly the same strings, which compare without their characters.
+        // The names of a page are usually the same string instances, which compare in constant time.
         for position in names.indices where object.name(at: position) != names[position] { return false }
         return true
     }
 }
 
-/// A declared property: what its values are, and when they can be set.
+/// A declared property: the kind of its values, and when they can be set.
 struct ItemProperty: Sendable {
-    /// When the service lets a client set a property.
+    /// When a client can set a property.
     struct Access: OptionSet, Sendable {
         let rawValue: UInt8
         /// Identifies the entity, and can't change.
@@ -295,7 +294,7 @@ final class ItemMembers: Sendable {
         var names: [Int64: String] = [:]
         for case (let name, let number?) in list {
             numbers[name] = number
-            // Of two members with one number, the first is the usual name.
+            // If two members have the same number, the first is the usual name.
             if names[number] == nil { names[number] = name }
         }
         self.numbers = numbers

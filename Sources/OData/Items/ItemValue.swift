@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A type of the values of ``ItemField``: it is read from a payload's value, and written as one.
+/// A type of the values of ``ItemField``, which is created from a payload's value and written as one.
 ///
-/// The primitive types of `Edm`, ``OpenMember``, ``OpenFlags``, items, ``ODataValue``, and arrays of them conform.
+/// The primitive types of `Edm`, ``OpenMember``, ``OpenFlags``, items, ``ODataValue``, and arrays of these conform.
 public protocol ItemValue: Sendable {
-    /// Creates a value from a payload's, in the spelling of any version; `nil` if that is null or of another kind.
+    /// Creates a value from a payload's value, in the spelling of any version; `nil` if that is null or of another kind.
     init?(odata value: ODataValue)
-    /// The value as a payload's, in the spelling of version 4.
+    /// The payload's value, in the spelling of version 4.
     var odataValue: ODataValue { get }
 }
 
@@ -199,14 +199,14 @@ extension EdmSpatial: ItemValue {
         self = found
     }
 
-    /// GeoJSON. A shape that nests too deeply gives a value that can't be written.
+    /// The value in GeoJSON. A shape that nests too deeply results in a value that can't be written.
     public var odataValue: ODataValue {
         (try? PayloadEncoder.payload(of: self, PayloadEncoder.Settings(PayloadFormat()))) ?? .cut
     }
 }
 
 extension ODataValue: ItemValue {
-    /// Reads any value but null.
+    /// Reads any value except null.
     public init?(odata value: ODataValue) {
         guard !value.isNull else { return nil }
         self = value
@@ -222,7 +222,7 @@ extension Array: ItemValue where Element: ItemValue {
         let list: [ODataValue]
         switch value {
         case .array(let elements): list = elements.list
-        // Version 2 has an envelope around a collection.
+        // Version 2 encloses a collection in an object.
         case .object(let object):
             guard let elements = object["results"]?.array else { return nil }
             list = elements

@@ -1,25 +1,25 @@
 import WebServiceClient
 
-/// An entity or a complex value of a generated model: the payload's own object, whose properties are read by the model's descriptions.
+/// An entity or a complex value of a generated model: the payload's object, with properties that the model describes.
 ///
 ///     let users = try await client.fetch(client.users.filter { $0.displayName == "Ada" })
 ///     for user in users { print(user.displayName.value ?? "", user.home.value?.city.value ?? "") }
 ///
-/// A property is a ``Presence``: absent if the payload doesn't have it, for example since the query didn't select it, null, or a value. A
-/// navigation property is a ``ToOne`` or a ``ToMany``, a stream an ``EdmStream``. Values that aren't in the model, annotations and control
-/// information stay where they are: ``subscript(_:)``, ``undeclared``, ``metadata``.
+/// A property is a ``Presence``: absent, null or a value. It is absent if the payload doesn't contain it, for example because the query
+/// didn't select it. A navigation property is a ``ToOne`` or a ``ToMany``, a stream an ``EdmStream``. Values that aren't in the model,
+/// annotations and control information are kept: ``subscript(_:)``, ``undeclared``, ``metadata``.
 ///
-/// Declared properties are checked while an item is decoded: one of another kind than the model says is a `DecodingError`, so that reading
-/// a property can't fail. An item that is made by hand isn't checked; there a value of another kind is read as absent. A client whose
-/// service breaks its own model sets ``ODataClient/checksItems`` to `false`, with the same effect.
+/// Declared properties are checked while an item is decoded: a value of another kind than the model's is a `DecodingError`, so that reading
+/// a property can't fail. An item that your code creates isn't checked, and its values of another kind are read as absent. If a service
+/// breaks its own model, set ``ODataClient/checksItems`` to `false` to accept such values in payloads too.
 ///
 /// The generator appends a `_` to the names of properties that would hide members of this type: `as`, `debugDescription`, `encode`, `hash`,
 /// `hashValue`, `metadata`, `odataValue`, `record`, `seen`, `set`, `undeclared` and `writable`.
 @dynamicMemberLookup
 public struct ODataItem<Model: ItemModel>: Sendable {
-    /// The object as the payload has it, with control information and annotations.
+    /// The object of the payload, with control information and annotations.
     public internal(set) var record: DynamicEntity
-    /// Whether the item only tells which property a key path reads; it has no properties.
+    /// Whether the item is a sample that records the property of a key path; it has no properties.
     @usableFromInline let isSample: Bool
 
     /// Creates an item without properties.
@@ -29,7 +29,7 @@ public struct ODataItem<Model: ItemModel>: Sendable {
 
     /// Creates an item from an object.
     ///
-    /// - Throws: `DecodingError` if a declared property is of another kind than the model says.
+    /// - Throws: `DecodingError` if a declared property is of another kind than in the model.
     public init(_ record: DynamicEntity) throws {
         var check = ItemCheck(Model.schema)
         if let fault = check.fault(in: record, declaredAs: Model.typeName) { throw fault.error(inside: []) }
@@ -91,7 +91,7 @@ public struct ODataItem<Model: ItemModel>: Sendable {
         return stream(Model()[keyPath: property].name)
     }
 
-    /// A property by its wire name: one that the model doesn't declare, such as those of open types, or an annotation. `nil` if it is
+    /// A property by its wire name, such as an annotation or a property that the model doesn't declare, as in open types. `nil` if it is
     /// absent; setting `nil` removes it.
     public subscript(_ name: String) -> ODataValue? {
         get { record[name] }
@@ -128,13 +128,13 @@ extension ODataItem {
     /// The name of the item's type in the payload, if it has one.
     var recordedType: String? { ItemControl.typeName(of: record) }
 
-    /// Returns the item as one of another type of the same service if it is of that type or of one derived from it, otherwise `nil`.
+    /// Returns the item as one of another type of the same service if it is of that type or a derived one, otherwise `nil`.
     ///
     ///     if let user = object.as(User.self) { print(user.displayName) }
     ///
-    /// The type is the one that the payload names, or the declared one if it names none; a derived type that the schema doesn't have counts
-    /// as the declared one. Nothing is copied. If the item of a derived type doesn't name its type, its base's item does, so that the type
-    /// isn't lost when the item is written.
+    /// The type is the one that the payload names, or the declared one if it names none. A derived type that the schema doesn't have counts
+    /// as the declared one. Nothing is copied. If an item of a derived type doesn't name its type, the result names it, so that the type
+    /// isn't lost when the result is written.
     public func `as`<Other>(_ type: ODataItem<Other>.Type = ODataItem<Other>.self) -> ODataItem<Other>? {
         if let same = self as? ODataItem<Other> { return same }
         let schema = Model.schema
@@ -148,7 +148,7 @@ extension ODataItem {
         return ODataItem<Other>(unchecked: named)
     }
 
-    /// Returns the same object by another model, whatever its type.
+    /// Returns the same object with another model, regardless of its type.
     ///
     /// - Throws: `DecodingError` if a property that the other model declares is of another kind.
     public func seen<Other>(as type: ODataItem<Other>.Type = ODataItem<Other>.self) throws -> ODataItem<Other> {

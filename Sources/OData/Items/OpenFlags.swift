@@ -34,14 +34,14 @@ public struct OpenFlags<Tag: OpenMemberTag>: OptionSet, Sendable, Hashable {
         self.init(rawValue: bits, unknownNames: unknown)
     }
 
-    /// The members' names separated by commas, as in payloads: those of the model that make up the bits, the number of the bits that are
-    /// left, and the names that the model doesn't have.
+    /// The members' names separated by commas, as in payloads: the model's names for the bits, the number of the remaining bits, and the
+    /// names that the model doesn't have.
     public var text: String {
         let members = Tag.members
         if unknownNames.isEmpty, let name = members.name(of: rawValue) { return name }
         var rest = rawValue
         var chosen: Set<String> = []
-        // Of members that share bits, the one with more bits says more.
+        // If members share bits, the one with more bits is more specific.
         let candidates = members.list.compactMap { member in member.number.map { (member.name, $0) } }.filter { $0.1 != 0 }
         for (name, number) in candidates.sorted(by: { $0.1.nonzeroBitCount > $1.1.nonzeroBitCount }) where rest & number == number {
             chosen.insert(name)
@@ -54,8 +54,8 @@ public struct OpenFlags<Tag: OpenMemberTag>: OptionSet, Sendable, Hashable {
     }
 }
 
-// The standard library's versions of these know only the bits: each is declared here, so that none loses or ignores a name that the model
-// doesn't have.
+// The standard library's versions of these consider only the bits. Each is declared here, so that none loses or ignores a name that the
+// model doesn't have.
 extension OpenFlags {
     /// Creates a value without flags.
     public init() { self.init(rawValue: 0) }

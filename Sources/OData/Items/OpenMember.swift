@@ -1,4 +1,4 @@
-/// The identity of an enumeration of a service's model: a type without cases, which ``OpenMember`` and ``OpenFlags`` are specialized with.
+/// The identity of an enumeration of a service's model: a type without cases that specializes ``OpenMember`` and ``OpenFlags``.
 public protocol OpenMemberTag: Sendable {
     /// The qualified name of the enumeration, such as `microsoft.graph.ageGroup`.
     static var typeName: String { get }

@@ -29,7 +29,7 @@ extension ODataClient {
     ///
     ///     let photo = try await client.content(of: StreamReference(\.photo, of: client.users.key("ada")))
     ///
-    /// They are in memory, so the limit for bodies applies. For larger streams use ``openContent(of:)`` or
+    /// The bytes are in memory as a whole, so the limit for bodies applies. For larger streams use ``openContent(of:)`` or
     /// ``download(_:to:options:progress:)``.
     ///
     /// - Throws: `ServiceError`, also when the stream is null (204) or missing (404), or `CancellationError` when the task was cancelled.
@@ -52,7 +52,7 @@ extension ODataClient {
     /// Returns the bytes of a stream if they have another version than the given one, or `nil` if they are unchanged (`If-None-Match`) or
     /// the stream is null.
     ///
-    /// - Parameter etag: the version that is known: ``StreamContent/etag`` or ``EdmStream/etag``. `nil` reads the stream in any case.
+    /// - Parameter etag: the known version: ``StreamContent/etag`` or ``EdmStream/etag``. `nil` reads the stream in any case.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func content(of stream: StreamReference, unlessVersion etag: String?) async throws -> StreamContent? {
         var call = try reading(stream)
@@ -60,27 +60,27 @@ extension ODataClient {
         let response: ServiceResponse<Data?> = try await self.response(call, stream.operation, for: .readingBytes)
         switch response.status {
         case 204, 304: return nil
-        case 206: throw error(stream.operation, response, "The service answered with a part of the stream (206), which wasn't asked for.")
+        case 206: throw error(stream.operation, response, "The service answered with a part of the stream (206), which wasn't requested.")
         default:
             let data = response.value ?? Data()
             return StreamContent(data, response.headers, of: Int64(data.count))
         }
     }
 
-    /// Returns a range of a stream's bytes, the first of which has the position 0 (`Range`: RFC 9110, section 14.2). At the end of the
-    /// stream, there may be fewer.
+    /// Returns a range of a stream's bytes (`Range`: RFC 9110, section 14.2). Positions begin at 0. The result is shorter than the range if
+    /// the stream ends within it.
     ///
     /// If the reference has a version, the service must still have it; otherwise the error has the status 412. Services that don't support
-    /// ranges send the whole stream, which then is in memory before the range is cut out of it.
+    /// ranges send the whole stream, which is in memory until the range is cut out of it.
     ///
-    /// - Throws: `ServiceError`, with the status 416 for a range behind the end, or `CancellationError` when the task was cancelled.
+    /// - Throws: `ServiceError`, with the status 416 for a range after the end, or `CancellationError` when the task was cancelled.
     public func content(of stream: StreamReference, in range: Range<Int64>) async throws -> StreamContent {
         let operation = stream.operation
         guard range.lowerBound >= 0, !range.isEmpty else {
             throw error(operation, .binding, .encoding, "The range \(range) has no bytes of a stream: give positions from 0 on.")
         }
         var call = try reading(stream).header("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
-        // A range of a compressed stream couldn't be decompressed.
+        // A range of compressed bytes can't be decompressed.
         call = call.header("Accept-Encoding", "identity")
         if let etag = stream.etag { call = call.header("If-Match", etag) }
         let response: ServiceResponse<Data?> = try await self.response(call, operation, for: .readingBytes)
@@ -89,14 +89,14 @@ extension ODataClient {
         case 206:
             guard let part = ContentRange(response.headers["Content-Range"]), let bytes = part.bytes, bytes.lowerBound == range.lowerBound,
                 bytes.upperBound < range.upperBound, part.count == Int64(data.count)
-            else { throw error(operation, response, "The service answered with another range than was asked for.") }
+            else { throw error(operation, response, "The service answered with another range than the requested one.") }
             return StreamContent(data, response.headers, offset: range.lowerBound, of: part.total)
         case 204, 304:
             throw error(operation, response, "The service answered with status \(response.status) and without bytes.")
         default:
             let length = Int64(data.count)
             guard range.lowerBound < length else {
-                throw error(operation, response, "The range begins behind the end of the stream, which has \(length) bytes.")
+                throw error(operation, response, "The range begins after the end of the stream, which has \(length) bytes.")
             }
             let part = data.dropFirst(Int(range.lowerBound)).prefix(Int(min(range.upperBound, length) - range.lowerBound))
             return StreamContent(Data(part), response.headers, offset: range.lowerBound, of: length)

@@ -6,23 +6,23 @@ import WebServiceClient
 ///     let photo = StreamReference(\.photo, of: client.users.key("ada"))          // by its path: Users('ada')/Photo
 ///     let manual = StreamReference(mediaOf: document.metadata)                   // by the entity's links
 ///
-/// By a path, the convention of the protocol gives the URL. By links, the service does: they may be anywhere, such as on a storage service.
-/// A link to another origin is followed as ``ODataClient/foreignLinks`` says, and never with the client's credentials.
+/// The conventions of the protocol give the URL for a path. Links come from the service, and can point to any origin, such as a storage
+/// service. ``ODataClient/foreignLinks`` decides whether a link to another origin is followed; it never gets the client's credentials.
 public struct StreamReference: Sendable, Hashable {
     enum Target: Sendable, Hashable {
         case resource(ODataQuery)
         case link(PayloadLink)
     }
 
-    /// Where the bytes are read; `nil` if it is unknown.
+    /// The target for reading; `nil` if it is unknown.
     let source: Target?
-    /// Where the bytes are written; `nil` if it is unknown.
+    /// The target for writing; `nil` if it is unknown.
     let destination: Target?
-    /// The known version of the bytes (`mediaEtag`), which isn't the version of their entity. A change of the stream has it as its condition
-    /// by default. `nil` if it is unknown.
+    /// The known version of the bytes (`mediaEtag`), which isn't the version of their entity; `nil` if it is unknown. By default it is the
+    /// condition of changes of the stream.
     public var etag: String?
 
-    /// Creates a reference by a path: that of a stream property, or an entity's `/$value`.
+    /// Creates a reference by a path: the path of a stream property, or an entity's `/$value`.
     public init(_ resource: ResourcePath, etag: String? = nil) {
         self.init(ODataQuery(resource), etag: etag)
     }
@@ -106,7 +106,7 @@ extension ODataClient {
         switch stream.source {
         case .resource(let query)?:
             let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(query) }
-            // GET, because a posted long query has no stream.
+            // GET, because a long query sent by POST can't return a stream.
             return call(operation, to: target, method: .get, for: Data?.self, at: .raw)
         case .link(let link)?:
             let routed = try routed(link, operation)
@@ -137,7 +137,7 @@ extension ODataClient {
     private func unknownPlace(_ operation: ODataOperation) -> ServiceError {
         error(
             operation, .binding, .link,
-            "The service sent no link for the stream: make the reference by the path, as StreamReference(mediaOf: request) does, or ask "
+            "The service sent no link for the stream: make the reference by the path, such as StreamReference(mediaOf: request), or ask "
                 + "for full metadata (metadataLevel).", cause: ODataLinkError.notLoaded)
     }
 }

@@ -41,8 +41,8 @@ extension ODataClient {
     ///         RequestBody(file: file), contentType: "image/jpeg", slug: "Harbour.jpg", in: FetchRequest<Photo>(),
     ///         setting: ["Title": "Harbour"])
     ///
-    /// A media entity is created by its bytes alone (Protocol, section 11.4.7.1), so properties need a second request: an update at the
-    /// location that the service returned, in the version that it created. Without properties, only one request is sent.
+    /// The request that creates a media entity contains only its bytes (Protocol, section 11.4.7.1), so properties need a second request:
+    /// an update at the location that the service returned, in the version that it created. Without properties, only one request is sent.
     ///
     /// - Parameters:
     ///   - content: the bytes, also from a file or a stream.
@@ -98,7 +98,8 @@ extension ODataClient {
         return contentType
     }
 
-    /// Returns the text of a `Slug` field: all but visible ASCII is percent-encoded as UTF-8, and so is `%` (RFC 5023, section 9.7).
+    /// Returns the text of a `Slug` field: visible ASCII except `%` is unchanged, and all else is percent-encoded as UTF-8 (RFC 5023,
+    /// section 9.7).
     static func slug(_ text: String) -> String {
         var field = ""
         for byte in text.utf8 {
@@ -130,8 +131,8 @@ public struct MediaCreationError: DescribedError, Sendable {
 }
 
 extension DynamicEntity {
-    /// Sets a stream property to bytes that are written inside the entity (JSON Format 4.01, section 9). Version 4.01; services of earlier
-    /// versions take the bytes of a stream only by themselves.
+    /// Sets a stream property to bytes that are written inside the entity (JSON Format 4.01, section 9). Requires version 4.01; services of
+    /// earlier versions accept the bytes of a stream only in a separate request.
     ///
     /// - Parameters:
     ///   - name: the wire name of the property.

@@ -1,7 +1,7 @@
 public import Foundation
 public import WebServiceClient
 
-// Upload sessions of Microsoft Graph, for files that are too large for one request.
+// Upload sessions of Microsoft Graph, for files that are too large for a single request.
 extension ODataClient {
     /// Uploads a file in pieces, by a session that an action creates, and continues an interrupted upload
     /// (``/WebServiceClient/ServiceCall/upload(_:by:options:progress:as:)``).
@@ -10,12 +10,12 @@ extension ODataClient {
     ///         video, inSessionOf: ODataQuery(folder.action("createUploadSession")),
     ///         ["item": ["@microsoft.graph.conflictBehavior": "rename"] as DynamicEntity], as: DriveItem.self)
     ///
-    /// The service's answer to the action has the `uploadUrl` to which the pieces are sent: in order, each with its `Content-Range`, and
-    /// without credentials, because the URL is signed and usually on another origin. After an interruption the upload asks there which bytes
-    /// are missing. With ``/WebServiceClient/UploadOptions/sessionFile`` it continues after a restart of the program.
+    /// The service's answer to the action contains the `uploadUrl`. The pieces are sent there in order, each with its `Content-Range`, and
+    /// without credentials, because the URL is signed and usually on another origin. After an interruption the upload asks this URL which
+    /// bytes are missing. With ``/WebServiceClient/UploadOptions/sessionFile`` it continues after a restart of the program.
     ///
     /// - Parameters:
-    ///   - file: the file, which must not be empty; an empty one is written by ``setContent(of:to:contentType:if:)``.
+    ///   - file: the file, which must not be empty; use ``setContent(of:to:contentType:if:)`` for an empty file.
     ///   - action: the action that creates the session.
     ///   - parameters: the parameters of the action, by name.
     ///   - type: the type of the entity that the upload creates or replaces.

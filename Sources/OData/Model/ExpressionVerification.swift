@@ -1,8 +1,8 @@
 import ODataMetadata
 
-// Expressions: the names in them, and the types of what they compare.
+// Verifies the names in expressions, and the types that they compare.
 extension RequestVerifier {
-    /// The value of an expression, as far as it is known.
+    /// The value of an expression, if it is known.
     private enum Operand {
         case point(ModelPoint)
         case literal(EdmValue)
@@ -61,7 +61,7 @@ extension RequestVerifier {
         return .unknown
     }
 
-    /// Verifies a chain of operators, whose left operands are iterated because chains may be long.
+    /// Verifies a chain of operators. Left operands are iterated, because chains may be long.
     private mutating func chain(_ expression: QueryExpression, _ scope: QueryScope, _ use: PathUse, at place: String) -> Operand {
         var first = expression
         var links: [(operation: BinaryOperator, right: QueryExpression)] = []
@@ -140,9 +140,9 @@ extension RequestVerifier {
         }
     }
 
-    /// Verifies that a literal can be compared with a value, or be one.
+    /// Verifies that a literal can be compared with a value or used as one.
     ///
-    /// - Parameter name: the value in texts.
+    /// - Parameter name: the value's name in texts.
     mutating func verify(_ value: EdmValue, against point: ModelPoint, _ name: String, at place: String) {
         if case .null = value { return }
         if point.isCollection {
@@ -179,7 +179,7 @@ extension RequestVerifier {
             text = member
         case .string(let member):
             text = member
-            // Version 4.01 allows the member as a string.
+            // Version 4.01 accepts the member as a string.
             guard model.version < .v401 else { break }
             tell(
                 .wrongType, at: place, name,
@@ -191,7 +191,7 @@ extension RequestVerifier {
                 fix: "use an EdmEnumeration, or EdmValue.enumeration(type: \"\(type.qualifiedName)\", member: …)")
             return
         }
-        // An enumeration without members has only unknown ones.
+        // Every member of an enumeration without declared members is unknown.
         guard !type.members.isEmpty else { return }
         for part in text.split(separator: ",").map({ $0.drop { $0 == " " } }) where Int64(part) == nil {
             guard !type.members.contains(where: { $0.name == part }) else { continue }

@@ -4,9 +4,9 @@ extension ODataClient {
     /// Takes the version of the protocol and its spellings from the model of the service, so that no query needs a feature that the service
     /// lacks.
     ///
-    /// These are set: the version of ``printer``, from the document and `Core.ODataVersions`; the spelling of version 2's points in time,
-    /// from the types of the properties; ``batching``'s format if the service says that it supports only one; and that no queries are posted
-    /// (``longQueries``) if the service excludes `/$query`. Other settings stay as they are.
+    /// It sets the version of ``printer``, from the document and `Core.ODataVersions`; the spelling of version 2's points in time, from the
+    /// types of the properties; and ``batching``'s format if the service supports only one. It turns off ``longQueries`` if the service
+    /// excludes `/$query`. Other settings don't change.
     public func adopt(_ model: ServiceModel) {
         printer = printer.adopting(model)
         if let format = model.onlyBatchFormat, batching.format == .automatic { batching.format = format }
@@ -27,7 +27,7 @@ extension QueryPrinter {
 }
 
 extension ServiceModel {
-    /// The latest version of the protocol that the service supports, as far as the model tells: the document's, or a later one of
+    /// The latest version of the protocol that the service supports, according to the model: the version of the document, or a later one of
     /// `Core.ODataVersions`.
     fileprivate var protocolVersion: ODataVersion {
         if version < .v4 { return .v2 }
@@ -36,7 +36,7 @@ extension ServiceModel {
         return stated.split(separator: " ").contains("4.01") ? .v401 : .v4
     }
 
-    /// The spelling of points in time in version 2 if the properties have only one type of them.
+    /// The spelling of points in time in version 2, if all properties use the same type for them.
     fileprivate var v2Dates: V2DateSpelling? {
         var types: Set<String> = []
         for schema in schemas {
@@ -53,7 +53,7 @@ extension ServiceModel {
         container.flatMap { annotation("Org.OData.Capabilities.V1." + term, of: $0) }
     }
 
-    /// The format of batches if the service says that it supports exactly one.
+    /// The format of batches, if the service declares exactly one.
     fileprivate var onlyBatchFormat: BatchSettings.Format? {
         let formats = capability("BatchSupport")?.value?["SupportedFormats"]?.elements?.compactMap(\.text) ?? []
         switch (formats.contains { $0.hasPrefix("application/json") }, formats.contains { $0.hasPrefix("multipart/mixed") }) {

@@ -7,17 +7,17 @@ public import WebServiceClient
 public struct ModelFault: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of differences.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// An entity set, a singleton or an operation import isn't in the container.
+        /// An entity set, a singleton or an operation import that isn't in the container.
         case unknownResource
-        /// A property or a navigation property isn't in the type.
+        /// A property or a navigation property that isn't in the type.
         case unknownProperty
-        /// A type isn't in the model.
+        /// A type that isn't in the model.
         case unknownType
-        /// An action or a function isn't in the model, isn't bound to the type, or has other parameters.
+        /// An action or a function that isn't in the model, isn't bound to the type, or has other parameters.
         case unknownOperation
-        /// A member isn't in the enumeration.
+        /// A member that isn't in the enumeration.
         case unknownMember
-        /// A member of the service's enumeration is missing in the Swift type, so that it can't be decoded.
+        /// A member of the service's enumeration that is missing in the Swift type, so that it can't be decoded.
         case missingMember
         /// A part is where its type doesn't allow it, such as a property after a primitive value.
         case misplaced
@@ -25,14 +25,14 @@ public struct ModelFault: Sendable, Hashable, CustomStringConvertible {
         case key
         /// A literal or a Swift type of another type than the property's.
         case wrongType
-        /// A Swift type that can hold some of the property's values only, or not exactly.
+        /// A Swift type that can't hold all of the property's values exactly.
         case precision
-        /// A property that can be null is not optional in Swift.
+        /// A property that can be null but isn't optional in Swift.
         case nullability
-        /// The service excludes it by an annotation of the Capabilities vocabulary or by an attribute of SAP. Annotations of some services
-        /// are incomplete or wrong.
+        /// A part that the service excludes by an annotation of the Capabilities vocabulary or by an attribute of SAP. Annotations of some
+        /// services are incomplete or wrong.
         case restriction
-        /// The part can't be compared: a sample of a Swift type can't be decoded, or parts nest too deeply.
+        /// A part that can't be compared: a sample of a Swift type can't be decoded, or parts nest too deeply.
         case undetermined
     }
 
@@ -74,7 +74,7 @@ public struct ModelFaults: DescribedError, Sendable, Hashable {
 }
 
 extension ModelFault {
-    /// Returns the fix for a name that doesn't exist: the nearest one, or a list of some.
+    /// Returns the fix for a name that doesn't exist: the nearest name, or a list of some names.
     static func fix(for name: String, among names: [String], _ what: String) -> String {
         if let nearest = NearestName.of(name, among: names) { return "the nearest name is '\(nearest)'" }
         guard !names.isEmpty else { return "there are no \(what)" }

@@ -5,16 +5,16 @@ import WebServiceClient
 extension ODataClient {
     /// Returns the model of the service, as its `$metadata` document describes it (Protocol 4.01, section 11.1.2).
     ///
-    /// The document is requested in CSDL XML, or CSDL JSON if the service has only that, and fetched once: calls at the same time share the
-    /// exchange and the model, and later calls get the same model. Revalidation sends `If-None-Match`, or `If-Modified-Since` if the service
-    /// sent no entity tag; a document that hasn't changed isn't sent or read again. The client keeps the model as long as it lives, for each
+    /// The document is requested in CSDL XML, or in CSDL JSON if the service supports only that. It is fetched once: concurrent calls share
+    /// the exchange and the model, and later calls return the same model. Revalidation sends `If-None-Match`, or `If-Modified-Since` if the
+    /// service sent no entity tag; an unchanged document isn't sent or read again. The client keeps the model for its lifetime, for each
     /// service root and options.
     ///
-    /// Documents that the metadata refers to aren't fetched: their types remain names. What the reader repaired is in
-    /// `ServiceModel.diagnostics`. Metadata can depend on the user's rights and language; revalidate the model after these change.
+    /// Documents that the metadata refers to aren't fetched, so their types are known by name only. `ServiceModel.diagnostics` contains
+    /// what the reader repaired. Metadata can depend on the user's rights and language; revalidate the model after these change.
     ///
     /// - Parameters:
-    ///   - freshness: whether the service is asked for changes of a model that the client has.
+    ///   - freshness: whether the client asks the service for changes of a model that it already has.
     ///   - options: options of the request, such as `$schemaversion`, or the custom option `annotations=true` of Dataverse.
     /// - Throws: `ServiceError`; its cause is `ServiceModelError` if the document can't be read. `CancellationError` when the task was
     ///   cancelled. The client then keeps the model that it has.
@@ -28,13 +28,13 @@ extension ODataClient {
         }
     }
 
-    /// Fetches the metadata document, unless it is the known one.
+    /// Fetches the metadata document, unless it is unchanged.
     private func fetchModel(
         _ plain: ServiceCall, _ operation: ODataOperation, _ known: ModelCache.Entry?
     ) async throws -> ModelCache.Entry {
         var call = plain.constantHeader(.accept, Self.metadataTypes)
         if printer.version != .v2 {
-            // The document tells the latest version that the service supports only if the client supports it, too.
+            // The document states the latest version that the service supports only if the client supports that version too.
             call = call.constantHeader("OData-MaxVersion", ODataVersion.v401.rawValue)
         }
         if let etag = known?.etag {
@@ -66,7 +66,7 @@ extension ODataClient {
 
     /// Fetches the service document: the entity sets, singletons and function imports at the service's root.
     ///
-    /// ``model(_:options:)`` tells their types, too. A service may list less than its metadata has.
+    /// ``model(_:options:)`` also contains their types. A service may list fewer resources than its metadata.
     ///
     /// - Throws: `ServiceError`, also if the payload isn't a service document, or `CancellationError` when the task was cancelled.
     public func serviceDocument() async throws -> ServiceDocument {

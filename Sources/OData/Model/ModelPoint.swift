@@ -1,19 +1,19 @@
 import ODataMetadata
 
-/// What a path has reached, as far as the model tells.
+/// The end of a path, as described by the model.
 struct ModelPoint {
     enum Value {
         case structured(ServiceModel.StructuredType)
         /// A primitive type: `Edm.String`.
         case primitive(String)
         case enumeration(ServiceModel.EnumType)
-        /// Something that the model doesn't describe: a dynamic property, an untyped value, a type of a document that wasn't read.
+        /// A value that the model doesn't describe: a dynamic property, an untyped value, or a type of a document that wasn't read.
         case unknown
     }
 
     var value: Value
     var isCollection: Bool
-    /// What the service excludes for the entities here.
+    /// The restrictions of the service on the entities here.
     var restrictions: Restrictions
     /// The names of complex properties since the last entity, which paths of annotations include.
     var steps: [String] = []
@@ -64,7 +64,7 @@ struct ModelPoint {
         if case .primitive("Edm.Stream") = value { true } else { false }
     }
 
-    /// The type in texts: `Edm.String`, `Collection(Sales.Order)`.
+    /// The type's name in texts: `Edm.String`, `Collection(Sales.Order)`.
     var typeName: String {
         let name =
             switch value {
@@ -76,7 +76,7 @@ struct ModelPoint {
         return isCollection ? "Collection(\(name))" : name
     }
 
-    /// The type as a reference for operations that are bound to it, or `nil`.
+    /// The type as a reference for operations bound to it, or `nil`.
     var reference: ServiceModel.TypeReference? {
         isUnknown
             ? nil
@@ -98,7 +98,7 @@ extension ServiceModel {
     }
 }
 
-/// Whether a literal can be compared with a type, and what a type needs.
+/// The check whether a literal can be compared with a type, and the kinds of values that types need.
 enum LiteralCheck {
     private static let numbers: Set = [
         "Edm.Byte", "Edm.SByte", "Edm.Int16", "Edm.Int32", "Edm.Int64", "Edm.Decimal", "Edm.Double", "Edm.Single",
@@ -139,11 +139,11 @@ enum LiteralCheck {
         }
     }
 
-    /// Returns what a literal is if a primitive type can't be compared with it, or `nil`.
+    /// Returns a description of the literal if it can't be compared with a primitive type, or `nil`.
     static func mismatch(_ value: EdmValue, _ type: String) -> String? {
         guard let wanted = category(of: type) else { return nil }
         if case .enumeration(let name, _) = value {
-            // Without the type's name it is written as a string.
+            // Without its type's name, the member is written as a string.
             return wanted == .string && name == nil ? nil : "a member of an enumeration"
         }
         guard let (given, text) = category(of: value), given != wanted else { return nil }

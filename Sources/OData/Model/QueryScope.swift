@@ -1,6 +1,6 @@
 import ODataMetadata
 
-/// The use of a path, which determines what a service may exclude and where a path may lead.
+/// The use of a path. It determines what a service may exclude and where a path may lead.
 enum PathUse {
     case filter, sort, select, expand, compute, aggregate, other
 
@@ -13,7 +13,7 @@ enum PathUse {
     }
 }
 
-/// The names that an expression can use: the entity, the variables of lambdas, and what the request itself adds.
+/// The names that an expression can use: the entity, the variables of lambdas, and the names that the request defines.
 struct QueryScope {
     /// The instance that the option is evaluated on.
     let entity: ModelPoint
@@ -47,7 +47,7 @@ struct QueryScope {
 
 // Paths from an entity.
 extension RequestVerifier {
-    /// Verifies a path and returns what it leads to.
+    /// Verifies a path and returns its end.
     mutating func follow(_ path: QueryPath, _ scope: QueryScope, _ use: PathUse, at place: String) -> ModelPoint {
         let unknown = ModelPoint.unknown(model)
         var point: ModelPoint
@@ -100,7 +100,7 @@ extension RequestVerifier {
         case .cast(let name):
             return cast(to: name, from: point, mayBeOperation: use == .select, at: place)
         case .count:
-            // An aggregate's path begins at all instances.
+            // The path of an aggregate begins at all instances.
             if !point.isUnknown, !point.isCollection, use != .aggregate {
                 tellMisplaced("$count", after: point, "isn't a collection", at: place, fix: "compare it with null")
             }
@@ -137,7 +137,7 @@ extension RequestVerifier {
         return member(name, of: type, from: point, at: place, besides: scope.names)
     }
 
-    /// Returns what a property or a navigation property of a type leads to. Tells that there is none, unless the type is open.
+    /// Returns the end of a property or a navigation property of a type. Reports a name that doesn't exist, unless the type is open.
     mutating func member(
         _ name: String, of type: ServiceModel.StructuredType, from point: ModelPoint, at place: String, besides more: Set<String> = []
     ) -> (point: ModelPoint, element: (any ServiceModel.Element)?)? {
@@ -158,7 +158,7 @@ extension RequestVerifier {
         return nil
     }
 
-    /// Tells what the service excludes of a path.
+    /// Reports the restrictions of the service on a path.
     private mutating func exclude(
         _ names: [String], _ next: (point: ModelPoint, element: (any ServiceModel.Element)?), _ use: PathUse, isLast: Bool,
         _ restrictions: Restrictions, at place: String
@@ -185,7 +185,7 @@ extension RequestVerifier {
             if model.type(name) != nil { return nil }
             if mayBeOperation, !model.operations(name).isEmpty { return nil }
             let derived = point.structuredType.map { model.derivedTypes(of: $0.qualifiedName).map(\.qualifiedName) } ?? []
-            // A type of a document that wasn't read isn't unknown to the service.
+            // The service may know a type of a document that wasn't read.
             if !derived.isEmpty || isKnownNamespace(of: name) {
                 let fix = ModelFault.fix(for: name, among: derived.isEmpty ? allTypeNames : derived, "types derived from it")
                 tell(.unknownType, at: place, name, "the model has no type '\(name)'", fix: fix)

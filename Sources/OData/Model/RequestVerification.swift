@@ -3,13 +3,15 @@ public import ODataMetadata
 extension ODataQuery {
     /// Compares the request with the model of the service, without sending anything.
     ///
-    /// These are told: entity sets, properties, navigation properties, types and operations that the model doesn't have, with the nearest
-    /// name; keys that aren't keys of the type; literals of another type than the property's, and members that aren't in the enumeration;
-    /// and what the service excludes by the Capabilities vocabulary (filter, sort, expand, search, count, select, top, skip, functions) or
-    /// by SAP's attributes (`sap:filterable`, `sap:sortable`, `sap:pageable` and others).
+    /// It reports:
+    /// - entity sets, properties, navigation properties, types and operations that the model doesn't have, with the nearest name;
+    /// - keys that aren't keys of the type;
+    /// - literals of another type than the property's, and members that aren't in the enumeration;
+    /// - options that the service excludes by the Capabilities vocabulary (filter, sort, expand, search, count, select, top, skip,
+    ///   functions) or by SAP's attributes (`sap:filterable`, `sap:sortable`, `sap:pageable` and others).
     ///
-    /// Not verified are raw parts, dynamic properties of open types, types of documents that the model doesn't include, and in `$apply` what
-    /// follows the first transformation with a result of another shape.
+    /// It doesn't verify raw parts, dynamic properties of open types, and types of documents that the model doesn't include. In `$apply` it
+    /// stops after the first transformation with a result of another shape.
     ///
     /// - Returns: all differences, in the order of the request; empty if there are none.
     public func verify(against model: ServiceModel) -> [ModelFault] {
@@ -18,8 +20,7 @@ extension ODataQuery {
 
     /// Returns the request if it fits the model of the service: see ``verify(against:)``.
     ///
-    /// - Parameter ignored: kinds of differences that don't count, such as ``ModelFault/Kind/restriction`` for services whose annotations
-    ///   are wrong.
+    /// - Parameter ignored: kinds of differences to ignore, such as ``ModelFault/Kind/restriction`` for services with wrong annotations.
     /// - Throws: ``ModelFaults`` with all differences.
     public func verified(against model: ServiceModel, ignoring ignored: Set<ModelFault.Kind> = []) throws -> ODataQuery {
         let faults = verify(against: model).filter { !ignored.contains($0.kind) }
@@ -39,7 +40,7 @@ extension FetchRequest {
     /// Returns the request if it fits the model of the service:
     /// `try await client.fetch(request.verified(against: client.model()))`.
     ///
-    /// - Parameter ignored: kinds of differences that don't count.
+    /// - Parameter ignored: kinds of differences to ignore.
     /// - Throws: ``ModelFaults`` with all differences.
     public func verified(against model: ServiceModel, ignoring ignored: Set<ModelFault.Kind> = []) throws -> FetchRequest {
         _ = try query.verified(against: model, ignoring: ignored)
@@ -55,7 +56,7 @@ extension EntityRequest {
 
     /// Returns the request if it fits the model of the service: see ``ODataQuery/verified(against:ignoring:)``.
     ///
-    /// - Parameter ignored: kinds of differences that don't count.
+    /// - Parameter ignored: kinds of differences to ignore.
     /// - Throws: ``ModelFaults`` with all differences.
     public func verified(against model: ServiceModel, ignoring ignored: Set<ModelFault.Kind> = []) throws -> EntityRequest {
         _ = try query.verified(against: model, ignoring: ignored)

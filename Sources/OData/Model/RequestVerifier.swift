@@ -1,13 +1,13 @@
 import ODataMetadata
 import WebServiceClient
 
-/// Compares a request with the model of a service: the path of the resource, then the options, each from the type that the path has reached.
+/// Compares a request with the model of a service: first the path of the resource, then each option, beginning at the end of that path.
 struct RequestVerifier {
     let model: ServiceModel
     private(set) var faults: [ModelFault] = []
     /// The depth of nested options and expressions, bounded as in printing.
     var depth = 0
-    /// The paths of properties from the entity that the last expression has: `Address/City`.
+    /// The paths of properties from the entity in the last expression: `Address/City`.
     var entityPaths: [String] = []
 
     init(_ model: ServiceModel) {
@@ -27,7 +27,7 @@ struct RequestVerifier {
         faults.append(ModelFault(kind, at: place, offender, problem, fix: fix))
     }
 
-    /// Tells that a name isn't a property of a type.
+    /// Reports a name that isn't a property of a type.
     mutating func tellUnknown(_ name: String, of type: ServiceModel.StructuredType, at place: String, besides more: Set<String> = []) {
         let fix = ModelFault.fix(for: name, among: model.memberNames(of: type) + more, "properties")
         tell(.unknownProperty, at: place, name, "'\(name)' isn't a property of \(type.qualifiedName)", fix: fix)
@@ -56,7 +56,7 @@ extension RequestVerifier {
     /// Verifies options.
     ///
     /// - Parameters:
-    ///   - point: what the options apply to.
+    ///   - point: the end of the path that the options apply to.
     ///   - place: the expansion that has the options: `$expand=Trips`, or empty for the request.
     mutating func verify(_ options: QueryOptions, at point: ModelPoint, place: String) {
         deeper(at: place) { verifier in
@@ -81,7 +81,7 @@ extension RequestVerifier {
     private mutating func verifyFilter(_ options: QueryOptions, _ point: ModelPoint, _ scope: QueryScope, at place: String) {
         let restrictions = point.restrictions
         guard let filter = options.filter else {
-            // Only collections are filtered.
+            // Only collections can be filtered.
             guard point.isCollection else { return }
             if let name = restrictions.filterRequirement {
                 tell(.restriction, at: place, "$filter", "\(restrictions.name) requires a filter by \(name)", fix: "add one")
@@ -122,7 +122,7 @@ extension RequestVerifier {
         case .all: return
         case .items(let given): items = given
         case .decoded:
-            // What the Swift type decodes is what is sent.
+            // The client sends the names that the Swift type decodes.
             let names = options.selectedNames(model.version < .v4 ? .v2 : .v4) ?? []
             guard options.apply.isEmpty else { return }
             items = names.map { SelectItem(QueryPath(segments: [.property($0)])) }
@@ -229,7 +229,7 @@ extension RequestVerifier {
 
 // Set transformations.
 extension RequestVerifier {
-    /// Verifies transformations up to the first one whose result has another shape, which the model doesn't describe.
+    /// Verifies transformations up to the first one whose result has another shape. The model doesn't describe later ones.
     private mutating func verify(_ steps: [Transformation], _ scope: inout QueryScope, at place: String) {
         for step in steps where !scope.isShapeUnknown {
             switch step.kind {
@@ -266,7 +266,7 @@ extension RequestVerifier {
     private mutating func verify(_ grouping: Grouping, _ scope: QueryScope, at place: String) {
         switch grouping {
         case .property(let path): _ = follow(path, scope, .aggregate, at: place)
-        // A single name in a rollup is a hierarchy of the service.
+        // A single name in a rollup is the name of a hierarchy.
         case .rollup(let paths) where paths.count > 1: for path in paths { _ = follow(path, scope, .aggregate, at: place) }
         case .rollup, .rollupRecursive: return
         }

@@ -3,13 +3,13 @@ import ODataMetadata
 
 // The path of a resource.
 extension RequestVerifier {
-    /// Verifies the path of a request and returns what it leads to.
+    /// Verifies the path of a request and returns its end.
     mutating func follow(_ resource: ResourcePath) -> ModelPoint {
         let place = resource.route
         var steps: [ResourceStep] = []
         for segment in resource.segments {
             guard let more = ResourceStep.steps(of: segment) else {
-                // Without what the text says, nothing after it can be verified.
+                // Nothing after text in an unknown form can be verified.
                 return .unknown(model)
             }
             steps += more
@@ -25,7 +25,7 @@ extension RequestVerifier {
         return point
     }
 
-    /// Returns the resource that a path begins with, or `nil` if nothing more can be verified.
+    /// Returns the resource that a path begins with, or `nil` if the rest can't be verified.
     private mutating func start(_ step: ResourceStep, at place: String) -> ModelPoint? {
         switch step {
         case .name(let name, _): serviceResource(name, nil, at: place)
@@ -59,7 +59,7 @@ extension RequestVerifier {
         }
         let overloads = model.operations(item.operation).filter { !$0.isBound }
         let set = item.entitySet.flatMap { model.entitySet($0.split(separator: "/").last.map(String.init) ?? $0) }
-        // Parameters of a plain name are query options or a body.
+        // The parameters of a plain name are in query options or a body.
         guard case .some(.some(let given)) = parameters else { return overloads.count == 1 ? result(of: overloads[0], in: set) : nil }
         guard let operation = overloads.first(where: { takes($0, given.map(\.name)) }) else {
             tellParameters(name, given.map(\.name), overloads, at: place)
@@ -77,7 +77,7 @@ extension RequestVerifier {
 
     private func result(of operation: ServiceModel.Operation, in set: ServiceModel.EntitySet? = nil) -> ModelPoint? {
         guard let type = operation.returnType?.type else { return nil }
-        // What the service excludes for an entity set needn't apply to a function's result.
+        // Restrictions on an entity set don't necessarily apply to the result of a function.
         var point = ModelPoint(type, in: model)
         point.isResource = point.structuredType?.kind == .entity
         return point
@@ -103,7 +103,7 @@ extension RequestVerifier {
                 return nil
             }
             if point.isCollection || behindKeySegment {
-                // Text may have a key as a segment: `users/ada`.
+                // Text may contain a key as a segment: `users/ada`.
                 if isText, point.isCollection { return point.element }
                 if isText, model.property(name, of: type.qualifiedName) == nil,
                     model.navigationProperty(name, of: type.qualifiedName) == nil
@@ -115,7 +115,7 @@ extension RequestVerifier {
                 tellMisplaced(name, after: point, "is a collection", at: place, fix: "choose one of its members by key")
                 return nil
             }
-            // Version 4.01 allows operations without their namespace.
+            // Version 4.01 accepts operations without their namespace.
             if model.property(name, of: type.qualifiedName) == nil, model.navigationProperty(name, of: type.qualifiedName) == nil,
                 let operation = boundOperations(to: point).first(where: { $0.name == name })
             {
@@ -131,7 +131,7 @@ extension RequestVerifier {
         case .function(let name, let parameters):
             return operation(name, parameters?.map { ($0.name, $0.value) }, boundTo: point, at: place, isFirst: false)
         case .key(let parts):
-            // In a text, it may be the parameters of a function.
+            // In text, the parentheses may contain the parameters of a function.
             guard let parts else { return point.element }
             if !point.isUnknown, !point.isCollection {
                 tellMisplaced("a key", after: point, "isn't a collection", at: place, fix: "remove the key")
@@ -161,7 +161,7 @@ extension RequestVerifier {
         }
     }
 
-    /// Verifies that the service lets the resource be read.
+    /// Verifies that the service allows reading the resource.
     private mutating func verifyReading(_ point: ModelPoint, _ steps: [ResourceStep], at place: String) {
         if steps.count == 1, point.isResource, point.restrictions.sapExcludes("addressable") {
             tellRestriction(
@@ -177,7 +177,7 @@ extension RequestVerifier {
 
 // Keys and operations.
 extension RequestVerifier {
-    /// Verifies that a key is the one of an entity type, or an alternate one, and that its values have the properties' types.
+    /// Verifies that a key is the entity type's key or an alternate one, and that its values have the properties' types.
     mutating func verifyKey(_ parts: [ResourcePath.KeyPart], of point: ModelPoint, at place: String) {
         guard let type = point.structuredType, type.kind == .entity else { return }
         if let found = point.restrictions.annotation("IndexableByKey"), found.isFalse() {
@@ -240,7 +240,7 @@ extension RequestVerifier {
         let bound = boundOperations(to: point)
         let overloads = bound.filter { isQualified ? $0.qualifiedName == model.qualifiedName(name) : $0.name == name }
         guard !overloads.isEmpty else {
-            // At the beginning of an expression's path, services take an operation as unbound, too.
+            // At the beginning of an expression's path, services also accept an unbound operation.
             if point.isUnknown || isFirst && (!model.operations(name).isEmpty || model.operationImport(name) != nil) { return nil }
             guard isKnownNamespace(of: name) else { return nil }
             let exists = !model.operations(name).isEmpty
@@ -261,12 +261,12 @@ extension RequestVerifier {
         return result(of: operation)
     }
 
-    /// Whether a call with these parameters means an overload.
+    /// Returns whether an overload has these parameters.
     private func takes(_ operation: ServiceModel.Operation, _ names: [String]) -> Bool {
         let declared = operation.callParameters
         return Set(names).isSubset(of: declared.map(\.name))
             && declared.allSatisfy {
-                // Null parameters of version 2 are left out.
+                // Version 2 omits null parameters.
                 names.contains($0.name) || model.annotation("Org.OData.Core.V1.OptionalParameter", of: $0) != nil
                     || model.version < .v4 && $0.type.isNullable
             }
@@ -294,25 +294,25 @@ extension RequestVerifier {
     }
 }
 
-/// One step of a resource's path, also of one that is text.
+/// One step of a resource's path. Steps can come from text.
 enum ResourceStep {
-    /// A name, and whether it is from text, where it may be a key.
+    /// A name, and whether it is from text. A name from text may be a key.
     case name(String, isText: Bool)
     /// A name with a namespace: a type or an operation.
     case qualified(String)
     case operation(String)
-    /// A call; the parameters of text aren't known.
+    /// A call. The parameters of text aren't known.
     case function(String, [QueryPath.Parameter]?)
-    /// A key; the values of text aren't known.
+    /// A key. The values of text aren't known.
     case key([ResourcePath.KeyPart]?)
     case keySegment(EdmValue)
     case filter(QueryExpression)
     case index
     case count
-    /// A step that changes nothing about the names: `$value`, `$ref`, `$each`, `$query`.
+    /// A step without names: `$value`, `$ref`, `$each`, `$query`.
     case other
 
-    /// Returns the steps of a segment; `nil` if it says nothing about names.
+    /// Returns the steps of a segment; `nil` if it contains no names.
     static func steps(of segment: ResourcePath.Segment) -> [ResourceStep]? {
         switch segment {
         case .raw(let text): steps(of: text)
@@ -345,7 +345,7 @@ enum ResourceStep {
                 let isQualified = name.contains(".")
                 guard hasParentheses else {
                     let isName = ODataName.isQualified(name)
-                    // Anything else is a key as a segment.
+                    // Every other segment is a key.
                     steps.append(!isName ? .key(nil) : isQualified ? .qualified(String(name)) : .name(String(name), isText: true))
                     continue
                 }

@@ -1,10 +1,10 @@
 import ODataMetadata
 
-/// What a service excludes for the entities at a place, by annotations of the Capabilities vocabulary and SAP's attributes.
+/// The restrictions of a service on the entities at a place, by annotations of the Capabilities vocabulary and SAP's attributes.
 ///
-/// The place is an entity set or a singleton, or what navigation properties lead to from there. The nearest annotation counts: one that is
-/// applied to the path, then an entry of `NavigationRestrictions`, then one of the navigation property, then one of the entity set that the
-/// path leads to.
+/// The place is an entity set or a singleton, or the end of navigation properties that begin there. The nearest annotation counts. The
+/// order is: an annotation applied to the path, an entry of `NavigationRestrictions`, an annotation of the navigation property, and an
+/// annotation of the entity set that the path leads to.
 struct Restrictions {
     /// An annotation that was found.
     struct Found {
@@ -41,7 +41,7 @@ struct Restrictions {
     /// The entity set that the path leads to.
     private(set) var set: ServiceModel.EntitySet?
 
-    /// Creates the restrictions of no place.
+    /// Creates the restrictions of a place without any.
     init(_ model: ServiceModel) {
         self.model = model
         root = nil
@@ -58,7 +58,7 @@ struct Restrictions {
         root = .singleton(singleton)
     }
 
-    /// Returns the restrictions of what a navigation property leads to.
+    /// Returns the restrictions at the end of a navigation property.
     ///
     /// - Parameter steps: the names of complex properties on the way and of the navigation property.
     func following(_ property: ServiceModel.NavigationProperty, steps: [String]) -> Restrictions {
@@ -81,7 +81,7 @@ struct Restrictions {
         }
     }
 
-    /// The name of the place in texts.
+    /// The place's name in texts.
     var name: String { path.isEmpty ? rootName ?? "the service" : (rootName.map { $0 + "/" } ?? "") + path }
 
     // MARK: Annotations
@@ -140,19 +140,19 @@ struct Restrictions {
 
     // MARK: Properties
 
-    /// Returns the name of what excludes a property from filters, as part of a sentence, or `nil`.
+    /// Returns the name of the annotation or attribute that excludes a property from filters, as part of a sentence, or `nil`.
     func filterExclusion(of path: String, _ property: (any ServiceModel.Element)?) -> String? {
         if let found = annotation("FilterRestrictions"), found.paths("NonFilterableProperties").contains(path) { return found.name }
         return Self.sapExclusion("filterable", of: property)
     }
 
-    /// Returns the name of what excludes a property from sorting, as part of a sentence, or `nil`.
+    /// Returns the name of the annotation or attribute that excludes a property from sorting, as part of a sentence, or `nil`.
     func sortExclusion(of path: String, _ property: (any ServiceModel.Element)?) -> String? {
         if let found = annotation("SortRestrictions"), found.paths("NonSortableProperties").contains(path) { return found.name }
         return Self.sapExclusion("sortable", of: property)
     }
 
-    /// Returns the name of what excludes a navigation property from expansion, as part of a sentence, or `nil`.
+    /// Returns the name of the annotation that excludes a navigation property from expansion, as part of a sentence, or `nil`.
     func expandExclusion(of path: String) -> String? {
         guard let found = annotation("ExpandRestrictions"), found.paths("NonExpandableProperties").contains(path) else { return nil }
         return found.name
@@ -163,7 +163,7 @@ struct Restrictions {
         return "sap:\(attribute) of \(property.target)"
     }
 
-    /// The properties that a filter must contain, with the name of what says so.
+    /// The properties that a filter must contain, with the name of the annotation or attribute that requires them.
     func requiredFilterProperties(of type: ServiceModel.StructuredType?) -> [(path: String, name: String)] {
         var required: [(String, String)] = []
         if let found = annotation("FilterRestrictions") { required += found.paths("RequiredProperties").map { ($0, found.name) } }
@@ -174,7 +174,7 @@ struct Restrictions {
         return required
     }
 
-    /// Returns the annotation or attribute by which a query must have a filter, or `nil`.
+    /// Returns the name of the annotation or attribute that requires a filter, or `nil`.
     var filterRequirement: String? {
         if let found = annotation("FilterRestrictions"), found.value?["RequiresFilter"]?.boolValue == true { return found.name }
         return sapRequires("requires-filter") ? "sap:requires-filter of \(name)" : nil

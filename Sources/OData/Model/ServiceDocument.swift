@@ -5,9 +5,9 @@ import WebServiceClient
 ///
 ///     for resource in try await client.serviceDocument().resources { print(resource.kind, resource.name) }
 public struct ServiceDocument: Sendable, Hashable {
-    /// What a resource is.
+    /// The kind of a resource.
     public enum Kind: Sendable, Hashable {
-        /// An entity set: the kind of resources that state none.
+        /// An entity set, which is also the kind of resources without one.
         case entitySet
         /// A singleton.
         case singleton
@@ -15,7 +15,7 @@ public struct ServiceDocument: Sendable, Hashable {
         case functionImport
         /// Another service document.
         case serviceDocument
-        /// A kind of a later version.
+        /// A kind of a later version of the protocol.
         case other(String)
 
         init(_ text: String?) {
@@ -36,7 +36,7 @@ public struct ServiceDocument: Sendable, Hashable {
         public let name: String
         /// A title for people, if the service has one.
         public let title: String?
-        /// What the resource is.
+        /// The kind of the resource.
         public let kind: Kind
         /// The link as the service wrote it. Requests use the name of the resource; the link can differ from it.
         public let link: String
@@ -62,7 +62,7 @@ public struct ServiceDocument: Sendable, Hashable {
     /// - Parameters:
     ///   - data: the document.
     ///   - url: the root of the service, with a slash at its end: the base of relative links.
-    /// - Throws: `DecodingError` with the place of what is wrong.
+    /// - Throws: `DecodingError` with the place of the fault.
     public init(json data: Data, url: URL? = nil) throws {
         try self.init(ODataDecoder().decode(DynamicEntity.self, from: data), url: url)
     }
@@ -83,7 +83,7 @@ public struct ServiceDocument: Sendable, Hashable {
             let place = [JSONKey("value"), JSONKey(index: index)]
             guard let object = value.object else { throw Self.fault("an object", at: place) }
             guard let name = object["name"]?.string else { throw Self.fault("a text", at: place + [JSONKey("name")]) }
-            // The link of an early service may be missing; it is the name then.
+            // Early services may omit the link; it is then the name.
             let link = object["url"]?.string ?? name
             return Resource(
                 name: name, title: object["title"]?.string, kind: Kind(object["kind"]?.string), link: link,

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a Swift type can hold, in terms of the Entity Data Model.
+/// The values that a Swift type can hold, in terms of the Entity Data Model.
 enum SwiftMapping {
-    /// Values of these primitive types; those in `lossy` partly or inexactly.
+    /// Values of these primitive types. Those of `lossy` can't all be held exactly.
     case primitive(Set<String>, lossy: Set<String> = [])
     /// A value that may be null.
     case optional(any Any.Type)
@@ -17,7 +17,7 @@ enum SwiftMapping {
     /// Any value.
     case any
 
-    /// Returns what a type can hold; `nil` for structured types and types that aren't known.
+    /// Returns the mapping of a type; `nil` for structured types and unknown types.
     static func of(_ type: any Any.Type) -> SwiftMapping? {
         if let mapped = type as? any ModelMapped.Type { return mapped.modelMapping }
         if let known = primitives[ObjectIdentifier(type)] { return .primitive(known.0, lossy: known.1) }
@@ -73,7 +73,7 @@ struct EnumerationMapping {
     let members: [String]?
     /// The qualified name of the service's type, if the Swift type states it.
     let edmTypeName: String?
-    /// Whether members that Swift doesn't know can be decoded.
+    /// Whether the Swift type can decode members that it doesn't declare.
     let isOpen: Bool
     /// Returns whether the type has a member.
     let contains: (String) -> Bool
@@ -143,7 +143,7 @@ extension DynamicEntity: ModelMapped {
     static var modelMapping: SwiftMapping { .any }
 }
 
-// The members of generated enumerations include unknown ones.
+// The members of generated enumerations include unknown members.
 extension OpenMember: ModelMapped {
     static var modelMapping: SwiftMapping { .any }
 }

@@ -8,7 +8,7 @@ extension EntityType {
     ///     for fault in Person.verify(against: model) { print(fault) }
     ///     // Person.Age: 'Age' can be null in Trippin.Person, but Int in Person can't; make it optional
     ///
-    /// See `ServiceModel.verify(_:as:)` for what is told.
+    /// `ServiceModel.verify(_:as:)` describes which differences are reported.
     public static func verify(against model: ServiceModel) -> [ModelFault] {
         guard let type = model.entityType(ofResource: entitySetName) else {
             let names = model.entitySets.map(\.name) + model.singletons.map(\.name)
@@ -23,7 +23,7 @@ extension EntityType {
 
     /// Checks that the type fits the entity type of its set in the service's model: see ``verify(against:)``.
     ///
-    /// - Parameter ignored: kinds of differences that don't count.
+    /// - Parameter ignored: kinds of differences to ignore.
     /// - Throws: ``ModelFaults`` with all differences.
     public static func requireFit(to model: ServiceModel, ignoring ignored: Set<ModelFault.Kind> = []) throws {
         let faults = verify(against: model).filter { !ignored.contains($0.kind) }
@@ -35,11 +35,11 @@ extension ServiceModel {
     /// Compares a Swift type with a type of the model: the names of its properties, their types, whether they can be null, the members of
     /// enumerations, and the types of complex properties and relations, too.
     ///
-    /// A sample of the Swift type is decoded to see what it decodes. Properties that only the service has aren't told, since types may leave
-    /// out what they don't need; nor are optional properties that can't be null.
+    /// A sample of the Swift type is decoded to find the properties that it decodes. Properties that only the service has aren't reported,
+    /// since types may omit properties that they don't need; nor are optional properties that can't be null.
     ///
     /// - Parameters:
-    ///   - type: the Swift type of entities or complex values, also that of a generated model.
+    ///   - type: the Swift type of entities or complex values; types of generated models are supported.
     ///   - name: the qualified name of the service's type, such as `Sales.Person`.
     /// - Returns: all differences; empty if there are none.
     public func verify(_ type: any Decodable.Type, as name: String) -> [ModelFault] {
@@ -119,7 +119,7 @@ private struct TypeVerifier {
                 "decoding a sample of it failed, so that some of its properties aren't compared: \(failure ?? "")",
                 fix: "let the types of its properties conform to PropertySample, or state their names as PropertyNaming")
         }
-        // A type that reads names as they come, such as a dictionary, declares none.
+        // A type that accepts any name, such as a dictionary, declares none.
         for name in names where !name.hasPrefix(ProbePass.elementStep) {
             compare(name, pass.requests[name] ?? ProbePass.Request(), of: type, structured)
         }
@@ -154,7 +154,7 @@ private struct TypeVerifier {
         var type = outer
         var isOptional = request.isOptional
         var mapping = SwiftMapping.of(type)
-        // The values of unknown wrappers are requested at the same place.
+        // Values of an unknown wrapper are requested at the same place.
         for inner in request.types.dropFirst() where mapping == nil {
             guard let known = SwiftMapping.of(inner) else { continue }
             mapping = known
@@ -181,7 +181,7 @@ private struct TypeVerifier {
             type = element
         case .relation(let entity, let isMany)?:
             (isRelation, isCollection) = (true, isMany)
-            // A relation that isn't loaded or is null has a state for it.
+            // A relation type has a state for a relation that isn't loaded or is null.
             isOptional = true
             type = entity
         default: break
@@ -228,7 +228,7 @@ private struct TypeVerifier {
         // The name of a member is a string in JSON.
         case (.enumeration, .primitive(let exact, _)?) where exact == ["Edm.String"]: return
         case (.enumeration, nil):
-            // Types of the library that take any member by its name.
+            // Types of the library that accept any member by its name.
             return
         default: tellWrong(type, point, target, at: place)
         }
@@ -291,7 +291,7 @@ private struct TypeVerifier {
 
     // MARK: Generated models
 
-    /// Compares what generated code says about a type, which may be older than the service.
+    /// Compares a model in generated code, which may be older than the service's model, with a type.
     private mutating func compare(
         _ schema: ItemSchema, _ name: String, _ type: String, _ structured: ServiceModel.StructuredType
     ) {
@@ -329,7 +329,7 @@ extension ODataItem: DescribedItem {
 }
 
 extension ItemProperty {
-    /// Returns whether values of a generated property can be what the service's model says.
+    /// Returns whether the service's model agrees with the kind of a generated property.
     fileprivate func isSame(as point: ModelPoint, _ model: ServiceModel) -> Bool {
         if point.isUnknown || kind == .any { return true }
         guard isCollection == point.isCollection else { return false }

@@ -6,7 +6,7 @@ extension GenerationConfiguration {
     /// - Parameters:
     ///   - data: The JSON.
     ///   - file: The name of the file, for errors.
-    /// - Throws: ``GenerationError`` with every fault: an unknown member, a value of a wrong kind, or a name that can't be one in Swift.
+    /// - Throws: ``GenerationError`` with every fault: an unknown member, a value of a wrong kind, or a name that isn't valid in Swift.
     public init(json data: Data, file: String) throws(GenerationError) {
         var reader = ConfigurationReader(TextPositions(file: file, data))
         self = try reader.read(data)
@@ -207,7 +207,7 @@ private struct ConfigurationReader {
         return array(value, place).compactMap { string($0, place) }
     }
 
-    /// Returns a list of names, which can also be one text with commas.
+    /// Returns a list of names, which can also be one text with commas between the names.
     private mutating func list(_ value: Any, _ place: String) -> [String] {
         guard let text = value as? String else { return strings(value, place) }
         return text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }

@@ -1,4 +1,4 @@
-/// What is generated for a service, as a JSON file beside its metadata document says.
+/// The configuration of the generated code for a service: a JSON file in the folder of its metadata document.
 ///
 ///     {
 ///         "service": "Graph",
@@ -8,7 +8,7 @@
 ///         "projections": { "UserCard": { "of": "microsoft.graph.user", "properties": ["id", { "manager": ["id"] }] } }
 ///     }
 ///
-/// Every member is optional. Names are those of the document: qualified names, without aliases.
+/// Every member is optional. Names are the document's names: qualified names, without aliases.
 public struct GenerationConfiguration: Sendable, Hashable {
     /// The access level of the generated declarations.
     public enum Access: String, Sendable, Hashable, CaseIterable {
@@ -22,29 +22,29 @@ public struct GenerationConfiguration: Sendable, Hashable {
 
     /// How many relations are followed from an included type.
     public enum Relations: Sendable, Hashable {
-        /// So many relations behind each other: 0 by default.
+        /// A number of relations in a row: 0 by default.
         case steps(Int)
-        /// All.
+        /// All relations.
         case all
-        /// Those of the type with these names.
+        /// The relations of the type with these names.
         case named([String])
     }
 
-    /// Which derived types come along with an included type.
+    /// The derived types that are included with a type.
     public enum DerivedTypes: Sendable, Hashable {
         /// None, the default.
         case none
-        /// All.
+        /// All derived types.
         case all
-        /// Those with these qualified names.
+        /// The derived types with these qualified names.
         case named([String])
     }
 
-    /// Types to include, with what comes along.
+    /// Types to include, with related and derived types.
     public struct TypeInclusion: Sendable, Hashable {
         /// The qualified name of a type, or a pattern with `*` for any characters: `microsoft.graph.security.*`.
         public var type: String
-        /// The names of the properties and relations to generate, besides the key; `nil` for all.
+        /// The names of the properties and relations to generate, in addition to the key; `nil` for all.
         public var properties: [String]?
         /// The relations whose targets are included too.
         public var relations: Relations
@@ -74,7 +74,7 @@ public struct GenerationConfiguration: Sendable, Hashable {
     public struct ProjectedProperty: Sendable, Hashable {
         /// The name of the property or navigation property.
         public var name: String
-        /// The properties of its value; `nil` for the value as the model declares it.
+        /// The properties of its value; `nil` to use the model's type for the value.
         public var properties: [ProjectedProperty]?
 
         /// Creates a property.
@@ -101,17 +101,17 @@ public struct GenerationConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The name of the enumeration that has everything, and the beginning of the client's name. By default, made from the file's name.
+    /// The name of the outermost enumeration of the code, and the beginning of the client's name. By default, made from the file's name.
     public var service: String?
-    /// The name of the metadata document in the same folder. By default, the file's own name with `.csdl.xml` or `.csdl.json`.
+    /// The name of the metadata document in the same folder. By default, the configuration's name with `.csdl.xml` or `.csdl.json`.
     public var document: String?
-    /// The files of referenced documents, by the addresses that the document uses.
+    /// The files of referenced documents, by their addresses in the document.
     public var references: [String: String] = [:]
     /// The access level.
     public var access = Access.internal
-    /// The largest number of files of generated code.
+    /// The maximum number of files of generated code.
     public static let mostFiles = 64
-    /// The number of files of generated code, 1 to ``mostFiles``. The compiler uses less memory for several files of a large model.
+    /// The number of files of generated code, 1 to ``mostFiles``. For a large model, the compiler uses less memory with several files.
     public var files = 1
     /// The types to include; `nil` for all, up to ``CodeGenerator/mostTypes``.
     public var include: [Inclusion]?

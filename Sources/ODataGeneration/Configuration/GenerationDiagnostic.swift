@@ -1,16 +1,16 @@
 public import Foundation
 
-/// A fault in a configuration or a document, or something to know about the generated code.
+/// A fault in a configuration or a document, or a warning about the generated code.
 public struct GenerationDiagnostic: Sendable, Hashable {
-    /// How serious a diagnostic is.
+    /// The severity of a diagnostic.
     public enum Severity: String, Sendable, Hashable {
-        /// Code is generated, but not as one may expect.
+        /// Code is generated, but it may not be the expected code.
         case warning
         /// No code is generated.
         case error
     }
 
-    /// How serious it is.
+    /// The severity.
     public let severity: Severity
     /// The name of the file, as given by the caller.
     public let file: String
@@ -18,7 +18,7 @@ public struct GenerationDiagnostic: Sendable, Hashable {
     public let line: Int
     /// The column, from 1.
     public let column: Int
-    /// What is wrong, and what to do.
+    /// The fault and its fix, in a sentence.
     public let message: String
 
     /// Creates a diagnostic.
@@ -32,7 +32,7 @@ public struct GenerationDiagnostic: Sendable, Hashable {
 }
 
 extension GenerationDiagnostic: CustomStringConvertible {
-    /// The form that compilers use and editors find: `graph.odata.json:3:14: error: …`.
+    /// The format of compilers, which editors recognize: `graph.odata.json:3:14: error: …`.
     public var description: String { "\(file):\(line):\(column): \(severity.rawValue): \(message)" }
 }
 
@@ -52,7 +52,7 @@ public struct GenerationError: Error, Sendable, Hashable, CustomStringConvertibl
     public var errorDescription: String? { description }
 }
 
-/// The places of names in the text of a file. `JSONSerialization` doesn't tell them, so the first place where the text has the name counts.
+/// The positions of names in the text of a file. `JSONSerialization` doesn't report them, so the first occurrence of the name is used.
 struct TextPositions: Sendable {
     let file: String
     private let text: String
@@ -62,12 +62,12 @@ struct TextPositions: Sendable {
         text = String(bytes: data, encoding: .utf8) ?? ""
     }
 
-    /// Returns a fault at the first place of a string in the text, or else at its beginning.
+    /// Returns a fault at the first occurrence of a string in the text, or else at the beginning of the text.
     func error(_ message: String, at string: String? = nil) -> GenerationDiagnostic {
         diagnostic(.error, message, at: string)
     }
 
-    /// Returns a diagnostic at the first place of a string in the text, or else at its beginning.
+    /// Returns a diagnostic at the first occurrence of a string in the text, or else at the beginning of the text.
     func diagnostic(_ severity: GenerationDiagnostic.Severity, _ message: String, at string: String? = nil) -> GenerationDiagnostic {
         guard let string, let range = text.range(of: "\"\(string)\"") else {
             return GenerationDiagnostic(severity, file: file, message)

@@ -6,9 +6,9 @@ struct MemberNames: Sendable {
     private var names: [String: [String: String]] = [:]
     /// The names of the model in `names` of the configuration that were used.
     private(set) var used: Set<String> = []
-    /// What got another name than by the rules, with the new one.
+    /// The names of the model whose Swift name was changed to avoid a collision, with the new name.
     private(set) var met: [(wire: String, name: String)] = []
-    /// The names of the configuration that can't be.
+    /// The names of the configuration that are in conflict.
     private(set) var conflicts: [NameScope.Conflict] = []
 
     private let overrides: [String: String]
@@ -18,7 +18,8 @@ struct MemberNames: Sendable {
         for type in enumerations {
             keep(NameScope(reserved: SwiftNames.memberStatics), type.members.map { ($0.target, $0.name) }, type.qualifiedName)
         }
-        // What the bases of the visited type have: a property is named once, and an own one can't have the name of an inherited one.
+        // The members of the bases of the visited type: a property is named once, and an own property can't have the name of an inherited
+        // one.
         var inherited: Set<String> = []
         var taken: [String: Int] = [:]
         var added: [[(wire: String, name: String)]] = []
@@ -42,7 +43,7 @@ struct MemberNames: Sendable {
         }
     }
 
-    /// Names the members of a type or an enumeration. One that is declared twice gets one name.
+    /// Names the members of a type or an enumeration. A member that is declared twice gets one name.
     private mutating func keep(_ scope: NameScope, _ own: [(target: String, name: String)], _ type: String) {
         var seen: Set<String> = []
         let unique = own.filter { seen.insert($0.name).inserted }.sorted { $0.name < $1.name }
@@ -58,6 +59,6 @@ struct MemberNames: Sendable {
         for member in unique { names[type, default: [:]][member.name] = found.names[member.target] }
     }
 
-    /// Returns the name of a property that a type itself declares, or of a member of an enumeration; `nil` if it declares none.
+    /// Returns the name of a property that a type itself declares, or of a member of an enumeration; `nil` if the type declares none.
     func name(_ wire: String, of type: String) -> String? { names[type]?[wire] }
 }

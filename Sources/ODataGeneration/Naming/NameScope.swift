@@ -1,43 +1,43 @@
-/// A scope in which the names of a model become different names in Swift.
+/// A scope that gives the names of a model different names in Swift.
 ///
-/// Names that meet, such as `Alert` and `alert`, all get a suffix made from the name in the model. A counter would move when the service
-/// adds a third.
+/// Names that collide, such as `Alert` and `alert`, all get a suffix made from the name in the model. A counter would change existing names
+/// when the service adds another one.
 struct NameScope {
-    /// A name of the model, and the name that it would like to have.
+    /// A name of the model, and its preferred name in Swift.
     struct Claim {
-        /// The name that is unique in the model, by which the result is found.
+        /// The unique name in the model, which identifies the result.
         let key: String
         /// The simple name in the model.
         let wire: String
-        /// The name in Swift by the rules.
+        /// The preferred name in Swift, by the rules.
         let wanted: String
-        /// Whether the configuration gives the name, so that it isn't changed.
+        /// Whether the configuration sets the name, so that it isn't changed.
         var isFixed = false
     }
 
-    /// The names that a scope gives.
+    /// The names in a scope.
     struct Result {
         /// A name for each claim by its key.
         var names: [String: String] = [:]
-        /// The keys of the claims that got another name than wanted because it met another one, in the order of the claims.
+        /// The keys of the claims whose name was changed to avoid a collision, in the order of the claims.
         var met: [String] = []
-        /// The fixed names that can't be.
+        /// The conflicts of fixed names.
         var conflicts: [Conflict] = []
 
-        /// What got another name, with that.
+        /// The names of the model whose Swift name was changed, with the new name.
         var renamed: [(wire: String, name: String)] { met.map { ($0, names[$0] ?? "") } }
     }
 
-    /// A fixed name that can't be, since the scope reserves it or several claims have it.
+    /// A conflict of a fixed name: the scope reserves it, or several claims have it.
     struct Conflict {
         /// The keys of the claims with the name: one if the name is reserved.
         let keys: [String]
         let name: String
     }
 
-    /// Returns whether nothing in the scope can have a name.
+    /// Returns whether no declaration in the scope can have a name.
     let isReserved: (_ name: String) -> Bool
-    /// The further names that a declaration occupies: `UserModel` beside `User`.
+    /// The additional names that a declaration occupies: `UserModel` for `User`.
     let companions: (_ key: String, _ name: String) -> [String]
 
     init(reserved: Set<String>, companions: @escaping (_ key: String, _ name: String) -> [String] = { _, _ in [] }) {
@@ -67,7 +67,7 @@ struct NameScope {
             names[claim.key] = name + "_" + SwiftNames.identifier(claim.wire)
             met.insert(claim.key)
         }
-        // A name that is the companion of another one gives way.
+        // If a name is equal to an additional name of another declaration, it changes.
         let occupied = Set(claims.flatMap { companions($0.key, names[$0.key] ?? "") })
         for claim in claims where !claim.isFixed {
             guard let name = names[claim.key], occupied.contains(name) else { continue }
@@ -85,7 +85,7 @@ struct NameScope {
         return isTaken || SwiftNames.unusable.contains(claim.wanted) ? claim.wanted + "_" : claim.wanted
     }
 
-    /// Appends the hash of the name in the model to what still meets.
+    /// Appends the hash of the name in the model to names that still collide.
     private func settle(_ claims: [Claim], _ names: inout [String: String], _ met: inout Set<String>) {
         var uses: [String: Int] = [:]
         for claim in claims { for name in all(claim, names) { uses[name, default: 0] += 1 } }
@@ -98,7 +98,7 @@ struct NameScope {
         }
     }
 
-    /// Fixed names aren't changed, so that those that can't be are faults of the configuration.
+    /// Returns the conflicts of fixed names. Fixed names aren't changed, so these are faults of the configuration.
     private func conflicts(_ fixed: [Claim], _ names: [String: String]) -> [Conflict] {
         var result: [Conflict] = []
         var owners: [String: [String]] = [:]
@@ -110,7 +110,7 @@ struct NameScope {
             for name in own { owners[name, default: []].append(claim.key) }
         }
         var told: Set<[String]> = []
-        // The shortest name is the one that the configuration gives; the others are its companions.
+        // The shortest name is the one in the configuration; the others are additional names.
         for (name, keys) in owners.sorted(by: { ($0.key.count, $0.key) < ($1.key.count, $1.key) }) where keys.count > 1 {
             if told.insert(keys).inserted { result.append(Conflict(keys: keys.sorted(), name: name)) }
         }
@@ -124,9 +124,9 @@ struct NameScope {
 }
 
 extension NameScope.Conflict {
-    /// The fault of the configuration, with the name at whose place it is.
+    /// Returns the fault of the configuration, with the name that determines its position.
     ///
-    /// - Parameter scope: What is before the name in Swift: `Shop.`; nothing for members.
+    /// - Parameter scope: The text before the name in Swift: `Shop.`; empty for members.
     func fault(in scope: String = "") -> (message: String, name: String) {
         let owners = keys.map { NameScope.projection($0).map { "the projection '\($0)'" } ?? $0 }
         let first = keys.first ?? ""
@@ -156,7 +156,7 @@ extension NameScope {
     }
 }
 
-/// A hash that is the same in every run (FNV-1a, 64 bits). It finds changes by mistake, not by intent.
+/// A hash that is the same in every run (FNV-1a, 64 bits). It detects accidental changes, not deliberate ones.
 struct StableHash {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -178,9 +178,9 @@ struct StableHash {
     var short: String { String(text.prefix(8)) }
 }
 
-/// The names that are most like an unknown one, for the texts of errors.
+/// Finds the names that are most similar to an unknown one, for error texts.
 enum NearestNames {
-    /// Returns the end of a sentence with up to three names, or nothing if none is near.
+    /// Returns the end of a sentence with up to three names, or an empty text if no name is similar.
     static func hint(_ name: String, among candidates: some Sequence<String>) -> String {
         let near = nearest(to: name, among: candidates)
         return near.isEmpty ? "" : "; did you mean " + near.map { "'\($0)'" }.joined(separator: " or ") + "?"
@@ -189,7 +189,7 @@ enum NearestNames {
     static func nearest(to name: String, among candidates: some Sequence<String>) -> [String] {
         let wanted = Array(name.lowercased().utf8)
         let simple = simpleName(name).lowercased()
-        // In a short name, more other letters make another word.
+        // In a short name, several different letters make another word.
         let most = simple.utf8.count < 5 ? 1 : min(3, max(2, simple.utf8.count / 4))
         var found: [(distance: Int, name: String)] = []
         for candidate in candidates {
@@ -207,9 +207,9 @@ enum NearestNames {
         name.lastIndex { $0 == "." || $0 == "/" }.map { String(name[name.index(after: $0)...]) } ?? name
     }
 
-    /// The number of letters to insert, remove or replace; `nil` if there are more than `most`.
+    /// Returns the number of letters to insert, remove or replace; `nil` if there are more than `most`.
     private static func distance(_ left: [UInt8], _ right: [UInt8], most: Int) -> Int? {
-        // Names of this length aren't typed by hand.
+        // People don't type names of this length.
         guard left.count <= 200, right.count <= 200 else { return nil }
         var row = Array(0...right.count)
         for (i, a) in left.enumerated() {

@@ -1,30 +1,30 @@
 import ODataMetadata
 
-/// The names in Swift of everything in a model.
+/// The Swift names of all declarations of a model.
 ///
-/// They are made from all types of the model, whether they are included or not, so that including another one renames nothing.
+/// They are made from all types of the model, whether they are included or not, so that including another type renames nothing.
 struct NameTable: Sendable {
-    /// The name of the enumeration that has everything.
+    /// The name of the outermost enumeration.
     let service: String
     /// The name of the client.
     var client: String { service + "Client" }
     /// The types with their bases.
     let tree: TypeTree
-    /// The names of the enumerations for namespaces; those of the service's own namespace are in the outermost one.
+    /// The names of the enumerations for namespaces. The declarations of the service's own namespace are in the outermost enumeration.
     private(set) var namespaces: [String: String] = [:]
     /// The simple names of types.
     private(set) var types: [String: String] = [:]
     /// The names of the model in `names` of the configuration that were used.
     private(set) var used: Set<String> = []
-    /// What got another name than by the rules, with the new one.
+    /// The names of the model whose Swift name was changed to avoid a collision, with the new name.
     private(set) var met: [(wire: String, name: String)] = []
-    /// The names of the configuration that can't be, with the names at whose places they are.
+    /// The conflicts of names in the configuration, with the names that determine their positions.
     private(set) var faults: [(message: String, name: String)] = []
 
     private let members: MemberNames
     /// The namespaces of types, because the simple name of a type can have a dot in faulty documents.
     private var owners: [String: String] = [:]
-    /// The types of Swift that the service has types or namespaces of the same name of.
+    /// The Swift types that the service hides by types or namespaces with the same name.
     private let hidden: Set<String>
     private let model: ServiceModel
 
@@ -102,7 +102,8 @@ struct NameTable: Sendable {
         return .init(key: key, wire: wire, wanted: name, isFixed: true)
     }
 
-    /// The namespace whose types are directly in the service's enumeration: that of the container or, if it has no types, the largest one.
+    /// Returns the namespace whose types are directly in the outermost enumeration: the container's or, if that has no types, the largest
+    /// one.
     private static func root(of model: ServiceModel, _ schemas: [ServiceModel.Schema]) -> String {
         if let container = model.container?.namespace, schemas.contains(where: { $0.namespace == container }) { return container }
         let size = { (schema: ServiceModel.Schema) in schema.entityTypes.count + schema.complexTypes.count }
@@ -124,17 +125,17 @@ struct NameTable: Sendable {
         return SwiftNames.memberName(wire)
     }
 
-    /// Returns the enumeration that a type is in: `Graph`, `Graph.Security`.
+    /// Returns the enumeration that contains a type: `Graph`, `Graph.Security`.
     func scope(of type: String) -> String {
         let inner = owners[type].flatMap { namespaces[$0] } ?? ""
         return inner.isEmpty ? service : service + "." + inner
     }
 
-    /// Returns the name of a type with all enumerations that it is in: `Graph.Security.Alert`.
+    /// Returns the name of a type with all enumerations that contain it: `Graph.Security.Alert`.
     func path(of type: String) -> String {
         scope(of: type) + "." + (types[type] ?? SwiftNames.typeName(type))
     }
 
-    /// Returns the name of a type of Swift, with its module if the service hides it.
+    /// Returns the name of a Swift type, with its module if the service hides it.
     func swift(_ name: String) -> String { hidden.contains(name) ? "Swift." + name : name }
 }

@@ -1,22 +1,21 @@
-/// The rules by which a name of a service's model becomes a name in Swift.
+/// The rules that turn a name of a service's model into a name in Swift.
 ///
-/// A result depends only on the name itself, so that it stays the same when the service adds other names. Names that meet are told apart by
-/// ``NameScope``.
+/// A result depends only on the name itself, so it stays the same when the service adds other names. ``NameScope`` resolves collisions.
 enum SwiftNames {
-    /// Returns the name of a type or a namespace: with an uppercase first letter and otherwise as it is.
+    /// Returns the name of a type or a namespace, with an uppercase first letter.
     static func typeName(_ wire: String) -> String {
         let name = identifier(wire)
         let marks = name.prefix { $0 == "_" }
         guard let first = name.dropFirst(marks.count).first else { return name }
         let upper = String(first).uppercased()
-        // Some letters have an uppercase of several characters, which isn't worth a change: ß.
+        // The uppercase form of some letters, such as ß, has several characters. These letters stay lowercase.
         return upper.count == 1 ? marks + upper + name.dropFirst(marks.count + 1) : name
     }
 
     /// Returns the name of a property, a parameter, a method or a member of an enumeration: with a lowercase first letter.
     ///
-    /// Of several uppercase letters at the beginning, all become lowercase but the one that begins the next word: `ID` is `id`, `URLText`
-    /// is `urlText`, and `ADDRESS_ID` is `address_ID`.
+    /// If the name begins with several uppercase letters, all become lowercase except the one that begins the next word: `ID` is `id`,
+    /// `URLText` is `urlText`, and `ADDRESS_ID` is `address_ID`.
     static func memberName(_ wire: String) -> String {
         let name = identifier(wire)
         let marks = name.prefix { $0 == "_" }
@@ -26,7 +25,7 @@ enum SwiftNames {
         return marks + run.lowercased() + rest.dropFirst(run.count)
     }
 
-    /// Returns a name in which everything that can't be in an identifier is replaced by `_`.
+    /// Returns a name with `_` in place of all characters that aren't allowed in an identifier.
     static func identifier(_ wire: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in wire.unicodeScalars { scalars.append(isAllowed(scalar) ? scalar : "_") }
@@ -36,12 +35,12 @@ enum SwiftNames {
         return String(scalars)
     }
 
-    /// Returns whether a text is an identifier that can be written as it is or in backticks.
+    /// Returns whether a text is an identifier that can be written plainly or in backticks.
     static func isIdentifier(_ name: String) -> Bool {
         !name.isEmpty && name != "_" && identifier(name) == name
     }
 
-    // ASCII is compared directly because nearly all names consist of it.
+    // ASCII is compared directly, because nearly all names consist of it.
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_": true
@@ -56,7 +55,7 @@ enum SwiftNames {
         }
     }
 
-    /// Returns a name as it is declared: reserved words are in backticks.
+    /// Returns a name for its declaration: reserved words are in backticks.
     static func declared(_ name: String) -> String {
         keywords.contains(name) ? "`\(name)`" : name
     }
@@ -75,12 +74,12 @@ enum SwiftNames {
         return result + "\""
     }
 
-    /// Returns a text without characters that can't be seen or break lines, for comments.
+    /// Returns a text for comments, without characters that are invisible or break lines.
     static func visible(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { !isInvisible($0) }))
     }
 
-    /// Returns whether a character can't be seen, breaks lines or changes the order in which others are shown.
+    /// Returns whether a character is invisible, breaks lines or changes the order of other characters on screen.
     static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
@@ -99,19 +98,19 @@ enum SwiftNames {
         "where", "while",
     ]
 
-    /// Names that have a meaning of their own even in backticks, or after a dot.
+    /// Names with a special meaning even in backticks, or after a dot.
     static let unusable: Set<String> = ["init", "self", "Self", "Type", "Protocol"]
 
-    /// The members of `ODataItem`, which a property of the same name would hide behind. A test compares them with the sources.
+    /// The members of `ODataItem`, which would hide a property of the same name. A test compares them with the sources.
     static let itemMembers: Set<String> = [
         "as", "debugDescription", "encode", "hash", "hashValue", "metadata", "odataValue", "record", "seen", "set",
         "undeclared", "writable",
     ]
 
-    /// The static members of `OpenMember` and `OpenFlags`, and the cases of `Optional`, which a member of an enumeration would collide with.
+    /// The static members of `OpenMember` and `OpenFlags`, and the cases of `Optional`. A member of an enumeration can't have these names.
     static let memberStatics: Set<String> = ["known", "none", "propertySample", "some"]
 
-    /// The members of `ODataClient`, which a set or an operation would collide with. A test compares them with the sources.
+    /// The members of `ODataClient`. A set or an operation can't have these names. A test compares them with the sources.
     static let clientMembers: Set<String> = [
         "activity", "addReference", "adopt", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes",
         "checksItems", "circuits", "configuration", "configure", "content", "contentIfPresent", "count", "create", "createMedia",
@@ -124,20 +123,20 @@ enum SwiftNames {
         "userInfo", "v2Bindings", "verify",
     ]
 
-    /// The names that types and namespaces can't have, besides the name of the service: modules that the generated code names.
+    /// The names that types and namespaces can't have, in addition to the name of the service: the modules that the generated code uses.
     static let reservedTypes: Set<String> = ["OData", "Swift", "Foundation", "WebServiceClient", "Any"]
 
     /// The declarations that the enumeration of each service has.
     static let serviceMembers: Set<String> = ["SchemaModel", "SchemaTag", "schema"]
 
-    /// The types of Swift that the generated code names; they are written with their module if the service has a type or a namespace of
-    /// the same name.
+    /// The Swift types that the generated code uses. They are written with their module if the service has a type or a namespace of the
+    /// same name.
     static let swiftTypes: Set<String> = [
         "Bool", "Int8", "UInt8", "Int16", "Int32", "Int64", "Double", "Float", "String", "Codable", "CodingKey", "Hashable", "Sendable",
     ]
 
-    /// Types that have a meaning of their own in the generated extensions and in the client, where they would hide a service of that name:
-    /// generic parameters, associated types, and types inside of those that the code extends or derives from.
+    /// Type names with another meaning in the generated extensions and in the client: generic parameters, associated types, and nested
+    /// types of the types that the code extends or derives from. They would hide a service with such a name.
     private static let innerTypes: Set<String> = [
         "ArrayLiteralElement", "Configuration", "Element", "EndpointDefaults", "ItemOperandModel", "Model", "RawValue", "Tag", "WebService",
     ]

@@ -2,7 +2,7 @@ import ODataMetadata
 
 /// The structured types of a model, each with its direct base.
 ///
-/// `ServiceModel.baseTypes(of:)` walks the whole chain of bases. Asked for every type of a long chain, it would take quadratic time.
+/// `ServiceModel.baseTypes(of:)` walks the whole chain of bases. A call for every type of a long chain would take quadratic time.
 struct TypeTree: Sendable {
     /// The types by their qualified names, in the order of the document.
     private let types: [ServiceModel.StructuredType]
@@ -30,9 +30,9 @@ struct TypeTree: Sendable {
     /// Returns the qualified name of a type's direct base, or `nil`.
     func base(of name: String) -> String? { bases[name] }
 
-    /// Returns the types that are derived from a type, directly or not.
+    /// Returns the types that are derived from a type, directly or indirectly.
     ///
-    /// - Parameter seen: The types that earlier calls returned; they and what is derived from them aren't returned again.
+    /// - Parameter seen: The types of earlier results; they and their derived types aren't returned again.
     func derived(from name: String, except seen: inout Set<String>) -> [String] {
         var found = [name]
         var next = 0
@@ -44,17 +44,17 @@ struct TypeTree: Sendable {
         return Array(found.dropFirst())
     }
 
-    /// Visits all types once, each between the beginning and the end of its base.
+    /// Visits all types once. Derived types are visited between the beginning and the end of their base.
     ///
     /// - Parameters:
-    ///   - enter: Gets a type before those that derive from it.
-    ///   - leave: Gets the type after them.
+    ///   - enter: Receives a type before its derived types.
+    ///   - leave: Receives the type after them.
     func walk(enter: (ServiceModel.StructuredType) -> Void, leave: (ServiceModel.StructuredType) -> Void = { _ in }) {
         var isEntered = Array(repeating: false, count: types.count)
         let roots = types.indices.filter { bases[types[$0].qualifiedName] == nil }
-        // Types that form a cycle have no root; they follow at the end.
+        // Types in a cycle have no root; they are visited last.
         for root in roots + Array(types.indices) where !isEntered[root] {
-            // A long chain of bases must not become a deep recursion.
+            // A long chain of bases must not cause a deep recursion.
             var stack = [(index: root, isDone: false)]
             while let (index, isDone) = stack.popLast() {
                 if isDone {

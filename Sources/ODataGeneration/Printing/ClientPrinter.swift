@@ -8,11 +8,11 @@ struct ClientPrinter: Sendable {
     private var model: ServiceModel { types.model }
     private var names: NameTable { types.names }
 
-    /// Names of resources and operations that met others, with what they got.
+    /// The names of resources and operations that were changed to avoid a collision, with the new name.
     private(set) var met: [(wire: String, name: String)] = []
-    /// The names of the configuration that can't be.
+    /// The conflicts of names in the configuration.
     private(set) var faults: [(message: String, name: String)] = []
-    /// The overloads that the client has no method for, because the document declares them twice.
+    /// The overloads without a method, because the document declares them twice.
     private(set) var repeated: [String] = []
     private var resources: [(name: String, wire: String, type: String, isSet: Bool, notes: ElementNotes)] = []
     private var plans: [OperationPlan] = []
@@ -25,12 +25,12 @@ struct ClientPrinter: Sendable {
         planOperations()
     }
 
-    /// Whether the printed code names types of Foundation.
+    /// Whether the printed code uses types of Foundation.
     var needsFoundation: Bool {
         plans.contains { if case .value("Foundation.Data") = $0.result { true } else { false } }
     }
 
-    /// Whether the printed code names types of the module WebServiceClient.
+    /// Whether the printed code uses types of the module WebServiceClient.
     var needsWebServiceClient: Bool { version != nil }
 
     // MARK: Plans
@@ -73,7 +73,7 @@ struct ClientPrinter: Sendable {
             let name = plans[index].name
             guard taken.contains(name) || SwiftNames.clientMembers.contains(name) || SwiftNames.unusable.contains(name) else { continue }
             if plans[index].isFixed {
-                // Overloads share the name, and one fault is enough.
+                // Overloads share the name, so one fault is enough.
                 let fault = NameScope.Conflict(keys: [plans[index].key], name: name).fault()
                 if !faults.contains(where: { $0 == fault }) { faults.append(fault) }
             }
@@ -83,8 +83,8 @@ struct ClientPrinter: Sendable {
         plans.sort { ($0.name, $0.wire, $0.operation.target, $0.signature) < ($1.name, $1.wire, $1.operation.target, $1.signature) }
     }
 
-    /// Appends the qualified name to methods of several operations that Swift couldn't tell apart, and the types of the parameters to those
-    /// of one operation. What a document declares twice becomes one method.
+    /// Makes the signatures of methods different in Swift: methods of several operations get the qualified name as a suffix, and overloads
+    /// of one operation get the types of their parameters. A duplicate declaration in the document becomes one method.
     private mutating func tellApart() {
         let before = plans.map(\.name)
         var counts: [String: Set<String>] = [:]
@@ -92,7 +92,7 @@ struct ClientPrinter: Sendable {
         for index in plans.indices where counts[plans[index].signature, default: []].count > 1 {
             plans[index].name += "_" + SwiftNames.identifier(plans[index].wire)
         }
-        // Types of the model can be one type in Swift, such as definitions of `Edm.String`.
+        // Different types of the model can be the same type in Swift, such as definitions of `Edm.String`.
         separate { $0.typeNames }
         separate { "_" + StableHash($0.operation.target).short }
         for (plan, name) in zip(plans, before) where plan.name != name { met.append((plan.key, plan.name)) }
@@ -159,7 +159,7 @@ struct ClientPrinter: Sendable {
             text.notes(plan.notes)
             text.block(head + result) { $0.line(body) }
         }
-        // The request for what a function returns, and the method that fetches it.
+        // Prints the request for the result of a function, and the method that fetches it.
         func pair(_ request: String, _ result: String, _ fetch: String) {
             let needed = taken.contains(plan.name + "Request") ? plan.name + "_Request" : plan.name + "Request"
             text.comment(plan.notes.comment.isEmpty ? [] : plan.notes.comment + [""])

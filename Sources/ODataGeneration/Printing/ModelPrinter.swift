@@ -12,7 +12,7 @@ struct ModelPrinter {
         withProtocol = types.typesWithProtocol()
     }
 
-    /// Prints the enumeration that has everything, with the table of types.
+    /// Prints the outermost enumeration, with the table of types.
     func printService(to text: inout SourceText) {
         let access = text.access
         let service = names.service
@@ -43,7 +43,7 @@ struct ModelPrinter {
         }
     }
 
-    /// Prints types and enumerations by their qualified names, in the order of these.
+    /// Prints types and enumerations in the order of their qualified names.
     func print(_ chosen: [String], to text: inout SourceText) {
         let chosen = chosen.sorted()
         let scopes = Set(chosen.map { names.scope(of: $0) }).sorted()
@@ -85,7 +85,7 @@ struct ModelPrinter {
         text.line("\(access)typealias \(SwiftNames.declared(simple(name))) = OData.ODataItem<\(names.path(of: name))Model>")
     }
 
-    /// Prints the properties of a type from which others derive, for all of them.
+    /// Prints the properties of a type with derived types, for all of them.
     private func printShared(_ type: ServiceModel.StructuredType, to text: inout SourceText) {
         guard withProtocol.contains(type.qualifiedName) else { return }
         let members = TypeMembers(type, types)
@@ -155,7 +155,7 @@ struct ModelPrinter {
         return "key(\(parameters)) -> OData.ItemKey<Model> { .\(start)[\(values)]) }"
     }
 
-    /// The properties of a key; `nil` if there is none, or one of them isn't in the model or has no literal.
+    /// Returns the properties of a key; `nil` if there is none, or if a property isn't in the model or has no literal.
     private func parts(_ key: [ServiceModel.KeyReference], of type: ServiceModel.StructuredType) -> [KeyPart]? {
         var parts: [KeyPart] = []
         for reference in key {

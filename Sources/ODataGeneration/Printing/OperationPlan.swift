@@ -6,13 +6,13 @@ struct OperationPlan: Sendable {
         let wire: String
         let name: String
         let type: String
-        /// Whether `nil` is possible.
+        /// Whether the value can be `nil`.
         let isNullable: Bool
         /// Whether the parameter has the default `nil`, which omits it.
         let isOptional: Bool
     }
 
-    /// What the operation is called on.
+    /// The resource that the operation is called on.
     enum Binding: Sendable, Hashable {
         case none
         /// An entity or a complex value, or a collection of these, with the name of their type.
@@ -21,11 +21,11 @@ struct OperationPlan: Sendable {
         case path
     }
 
-    /// How the result is read.
+    /// The kind of the result.
     enum Result: Sendable, Hashable {
         case none
         case value(String)
-        /// Entities, which can be queried.
+        /// Entities, which queries can filter.
         case entities(String)
         case entity(String, isNullable: Bool)
     }
@@ -43,14 +43,14 @@ struct OperationPlan: Sendable {
     let result: Result
     let notes: ElementNotes
 
-    /// What Swift tells methods apart by.
+    /// The part of the method that must be unique in Swift.
     var signature: String {
         "\(name)(\(binding):" + parameters.map { "\($0.name):\($0.type)\($0.isNullable ? "?" : "")" }.joined(separator: ",") + ")"
     }
 
-    /// The names of the parameters' types, which tell overloads apart that have the same signature in Swift.
+    /// The names of the parameters' types, which distinguish overloads with the same signature in Swift.
     var typeNames: String {
-        // The type that the operation is bound to is part of the signature, unless it is a primitive one.
+        // The type that the operation is bound to is part of the signature, unless it is a primitive type.
         (binding == .path ? operation.parameters[...] : operation.callParameters).map { parameter in
             let name = parameter.type.name.lastIndex(of: ".").map { parameter.type.name[$0...].dropFirst() } ?? parameter.type.name[...]
             return (parameter.type.isCollection ? "_CollectionOf" : "_") + SwiftNames.identifier(String(name))
@@ -94,8 +94,8 @@ struct OperationPlan: Sendable {
             let type = parameter.type
             let isOptional = types.model.annotation("Org.OData.Core.V1.OptionalParameter", of: parameter) != nil
             let isNullable = type.isNullable && !type.isCollection
-            // An action's parameter that can be null can also be missing (Protocol 4.01, section 11.5.5.1), and so can every one before
-            // version 4; a function's can't.
+            // A nullable parameter of an action can also be missing (Protocol 4.01, section 11.5.5.1), and so can every nullable parameter
+            // before version 4. A parameter of a function can't.
             let mayBeMissing = isOptional || isNullable && (operation.kind == .action || types.model.version < .v4)
             return Parameter(
                 wire: parameter.name, name: names[parameter.name] ?? SwiftNames.memberName(parameter.name), type: types.name(of: type),

@@ -18,7 +18,7 @@ struct ProjectionPrinter: Sendable {
         let initial: String?
     }
 
-    /// What there is to tell about the projections.
+    /// The faults and changed names of the projections.
     private struct Findings {
         var faults: [(message: String, name: String)] = []
         var met: [(wire: String, name: String)] = []
@@ -26,9 +26,9 @@ struct ProjectionPrinter: Sendable {
 
     private let types: SwiftTypes
     private let structures: [Structure]
-    /// The unknown names and those that occur twice, with the names at whose places they are.
+    /// The faults about unknown names and duplicates, with the names that determine their positions.
     let faults: [(message: String, name: String)]
-    /// The properties that met others, by projection and name, with the names that they got: `Card/URL`.
+    /// The properties whose names were changed to avoid a collision, by projection and name, with the new names: `Card/URL`.
     let met: [(wire: String, name: String)]
 
     init(_ projections: [GenerationConfiguration.Projection], _ types: SwiftTypes) {
@@ -53,7 +53,7 @@ struct ProjectionPrinter: Sendable {
         met = findings.met
     }
 
-    /// The depth is bounded because the reader of configurations bounds it.
+    /// The recursion is bounded, because the reader of configurations bounds the depth.
     private static func structure(
         _ name: String, _ properties: [GenerationConfiguration.ProjectedProperty], of type: ServiceModel.StructuredType,
         _ types: SwiftTypes, _ title: String, _ findings: inout Findings
@@ -140,7 +140,7 @@ struct ProjectionPrinter: Sendable {
         let conformances = ["Codable", "Hashable", "Sendable"].map { types.names.swift($0) }.joined(separator: ", ")
         text.block("\(access)struct \(SwiftNames.declared(structure.name)): \(conformances)") { text in
             for member in structure.members {
-                // The initializer names every property, and the compiler would warn there.
+                // The initializer uses every property, and the compiler would warn there.
                 text.notes(member.notes, deprecates: false)
                 text.line("\(access)var \(SwiftNames.declared(member.name)): \(member.type)")
             }

@@ -2,7 +2,7 @@ import ODataMetadata
 
 /// Prints the table of types as the text that `ItemSchema` reads.
 ///
-/// One string costs the compiler a small part of what a literal of dictionaries costs.
+/// One string costs the compiler a small fraction of a literal of dictionaries.
 struct SchemaPrinter {
     private let types: SwiftTypes
     private var model: ServiceModel { types.model }
@@ -37,7 +37,8 @@ struct SchemaPrinter {
         if let base = types.names.tree.base(of: type.qualifiedName) { head += " : " + encoded(base) }
         if type.isAbstract { head += " abstract" }
         if type.isOpen { head += " open" }
-        // For the whole type, because its bases can declare parts of the key, and complex values can have them.
+        // All parts of the key are written in the line of the type, because its bases can declare some of them, and complex values can
+        // contain them.
         if !type.key.isEmpty { head += " key " + type.key.map(encoded).joined(separator: " ") }
         let members = TypeMembers(type, types)
         var lines = [head]
@@ -56,7 +57,8 @@ struct SchemaPrinter {
         return lines
     }
 
-    /// The types that aren't included but derived from an included one, so that an entity of such a type is known to be one of its base.
+    /// Returns lines for the types that aren't included but derived from an included one. With them, an entity of such a type is recognized
+    /// as one of its base.
     private func derivedLines() -> [String] {
         var found: [String: String] = [:]
         let tree = types.names.tree
@@ -74,14 +76,14 @@ struct SchemaPrinter {
         return part.alias.map { encoded($0) + "=" + path } ?? path
     }
 
-    /// Returns a name without characters that have a meaning in the table or in a literal: they are percent-encoded.
+    /// Returns a name for the table: characters with a meaning in the table or in a literal are percent-encoded.
     private func encoded(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
             let isPlain =
                 scalar.isASCII
                 ? scalar.value > 0x20 && scalar.value < 0x7F && !"%\"\\[]!?>:=".unicodeScalars.contains(scalar)
-                // A mark would combine with the blank before the name.
+                // A combining mark would combine with the blank before the name.
                 : !SwiftNames.isInvisible(scalar) && !scalar.properties.isWhitespace
                     && !(result.isEmpty && scalar.properties.isGraphemeExtend)
             if isPlain {
@@ -97,7 +99,7 @@ struct SchemaPrinter {
     }
 }
 
-/// The members that are printed of a structured type: its own ones that are included, the key first and then by name.
+/// The members of a structured type to print: its own included ones, the key first and then by name.
 struct TypeMembers {
     let properties: [ServiceModel.Property]
     let relations: [ServiceModel.NavigationProperty]
@@ -115,7 +117,7 @@ struct TypeMembers {
             .sorted { $0.name < $1.name }
     }
 
-    /// Returns the words of the table that say when a property can be set.
+    /// Returns the words of the table for when a property can be set.
     func access(of property: ServiceModel.Property) -> [String] {
         var words: [String] = []
         let sap = { (name: String) in property.extensions[name, in: ServiceModel.Extensions.sap] == "false" }
@@ -135,7 +137,7 @@ struct TypeMembers {
         model.annotation("Org.OData.Core.V1." + term, of: property)?.isTrue ?? false
     }
 
-    /// Whether a service of version 2 or 3 says that its database makes the value.
+    /// Returns whether, according to a service of version 2 or 3, its database generates the value.
     private func hasGeneratedValue(_ property: ServiceModel.Property) -> Bool {
         let pattern = property.extensions["StoreGeneratedPattern", in: ServiceModel.Extensions.edmAnnotation]
         return pattern == "Identity" || pattern == "Computed"

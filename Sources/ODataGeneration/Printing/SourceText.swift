@@ -1,8 +1,8 @@
-/// The text of a source file while it is printed, line by line.
+/// The text of a source file during printing, line by line.
 struct SourceText {
     private(set) var lines: [String] = []
     private var indentation = ""
-    /// The access level with a blank behind it; nothing for `internal`.
+    /// The access level, followed by a blank; empty for `internal`.
     let access: String
 
     init(access: GenerationConfiguration.Access) {
@@ -14,12 +14,12 @@ struct SourceText {
         lines.append(text.isEmpty ? "" : indentation + text)
     }
 
-    /// Appends an empty line, unless there is one.
+    /// Appends an empty line, unless the text ends with one.
     mutating func space() {
         if let last = lines.last, !last.isEmpty, !last.hasSuffix("{") { lines.append("") }
     }
 
-    /// Appends a line that ends with a brace, the lines that `body` appends, indented, and the closing brace.
+    /// Appends a line that ends with a brace, the output of `body`, indented, and the closing brace.
     mutating func block(_ head: String, _ body: (inout SourceText) -> Void) {
         line(head + " {")
         indentation += "    "
@@ -35,7 +35,7 @@ struct SourceText {
         if deprecates {
             line("@available(*, deprecated, message: \(SwiftNames.literal(message)))")
         } else {
-            // The generated code itself names the type, and the compiler would warn there.
+            // The generated code itself uses the type, so a deprecated type would cause warnings in it.
             comment((notes.comment.isEmpty ? [] : [""]) + ["Deprecated: \(message)"])
         }
     }

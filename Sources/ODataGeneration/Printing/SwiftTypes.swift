@@ -1,15 +1,15 @@
 import ODataMetadata
 
-/// The types in Swift of the values of a model.
+/// The Swift types of the values of a model.
 struct SwiftTypes: Sendable {
     let model: ServiceModel
     let selection: TypeSelection
     let names: NameTable
 
-    /// Returns a type with its definition replaced by the primitive type behind it.
+    /// Returns a type with its type definition replaced by the underlying primitive type.
     func resolved(_ type: ServiceModel.TypeReference) -> ServiceModel.TypeReference {
         var result = type
-        // A definition of a definition isn't allowed, so few steps are enough.
+        // CSDL doesn't allow a definition of a definition, so a few steps are enough.
         for _ in 0..<8 {
             guard let definition = model.typeDefinition(result.name) else { break }
             result.name = definition.underlyingType.name
@@ -19,7 +19,7 @@ struct SwiftTypes: Sendable {
 
     /// Returns the type of a value, with brackets around the type of a collection's elements.
     ///
-    /// Elements aren't optional: services hardly ever have null in a collection, and documents hardly ever say that they don't.
+    /// Elements aren't optional: services rarely send null in a collection, and documents rarely state that they don't.
     func name(of type: ServiceModel.TypeReference) -> String {
         let element = element(of: resolved(type).name)
         return type.isCollection ? "[\(element)]" : element
@@ -43,11 +43,11 @@ struct SwiftTypes: Sendable {
         selection.contains(name) ? names.path(of: name) + "Model" : "OData.UntypedModel"
     }
 
-    /// Returns the names of the types that have a protocol, because other included types are derived from them.
+    /// Returns the names of the types with a protocol: other included types are derived from them.
     func typesWithProtocol() -> Set<String> {
         var bases: Set<String> = []
         for name in selection.structuredTypes {
-            // The bases of an included type are included, so that the direct ones are all.
+            // The bases of an included type are included too, so the direct bases are sufficient.
             if let base = names.tree.base(of: name) { bases.insert(base) }
         }
         return bases
@@ -72,7 +72,7 @@ struct SwiftTypes: Sendable {
     ]
 }
 
-/// What is known about an element besides its type.
+/// The documentation and deprecation of an element.
 struct ElementNotes: Sendable {
     /// The lines of the documentation comment, without slashes.
     let comment: [String]
@@ -89,7 +89,7 @@ struct ElementNotes: Sendable {
 
     private static func lines(_ text: String) -> [String] {
         var lines: [String] = []
-        // A document's text is cut here, so that no comment hides the code.
+        // A document's text is shortened here, so that no comment hides the code.
         for line in text.prefix(4_000).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             var scalars = String.UnicodeScalarView()
             for scalar in line.unicodeScalars where scalar == "\t" || !SwiftNames.isInvisible(scalar) {
@@ -105,7 +105,7 @@ struct ElementNotes: Sendable {
         return lines
     }
 
-    /// `Core.Revisions` lists changes; one of the kind `Deprecated` says what to use instead.
+    /// `Core.Revisions` lists changes; a change of the kind `Deprecated` names the replacement.
     private static func deprecation(of element: some ServiceModel.Element, in model: ServiceModel) -> String? {
         for revision in model.annotation("Org.OData.Core.V1.Revisions", of: element)?.value?.elements ?? []
         where revision["Kind"]?.text == "Deprecated" {

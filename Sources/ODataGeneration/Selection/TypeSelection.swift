@@ -1,11 +1,11 @@
 import ODataMetadata
 
-/// The types that code is generated for, with the reason of each.
+/// The types that code is generated for, each with the reason.
 ///
-/// An included type brings its base types and the types of its properties, but neither the targets of its relations nor derived types: in
+/// An included type includes its base types and the types of its properties, but neither the targets of its relations nor derived types: in
 /// large models nearly every type is related to every other one.
 struct TypeSelection: Sendable {
-    /// Why a type is included.
+    /// The reason why a type is included.
     enum Reason: Sendable, Hashable {
         case entry(String)
         case base(of: String)
@@ -15,7 +15,7 @@ struct TypeSelection: Sendable {
         case operation(String)
     }
 
-    /// What of a structured type is included so far.
+    /// The included parts of a structured type so far.
     private struct State {
         /// The names of the included properties; `nil` for all.
         var names: Set<String>? = []
@@ -63,7 +63,7 @@ struct TypeSelection: Sendable {
             }
         }
         work()
-        // Which overloads are meant depends on the included types.
+        // The included types determine which overloads are meant.
         for case .operations(let names) in configuration.include ?? [] {
             for name in names { add(operation: name) }
         }
@@ -99,14 +99,14 @@ struct TypeSelection: Sendable {
         var names: [String]
         if entry.type.contains("*") {
             let pattern = NamePattern(entry.type)
-            // Types of referenced documents come along where they are used.
+            // Types of referenced documents are included where they are used.
             names = model.schemas.flatMap { schema in
                 (schema.entityTypes + schema.complexTypes).map(\.qualifiedName) + schema.enumTypes.map(\.qualifiedName)
             }
             names = names.filter { name in pattern.matches(name) && !isExcluded(name) }.sorted()
-            // A service can be without types, but a pattern is meant to name some.
+            // A service may have no types, but a more specific pattern must match some.
             if names.isEmpty, entry.type != "*" {
-                faults.append(("'include' has the pattern '\(entry.type)', and no type of the document fits it", entry.type))
+                faults.append(("'include' has the pattern '\(entry.type)', and no type of the document matches it", entry.type))
             }
         } else {
             let name = model.qualifiedName(entry.type)
@@ -121,7 +121,7 @@ struct TypeSelection: Sendable {
         for name in names { add(root: name, entry, &seen) }
     }
 
-    /// - Parameter seen: the derived types that other types of the entry brought.
+    /// - Parameter seen: the derived types that other types of the entry included.
     private mutating func add(root name: String, _ entry: GenerationConfiguration.TypeInclusion, _ seen: inout Set<String>) {
         let steps =
             switch entry.relations {
@@ -201,7 +201,7 @@ struct TypeSelection: Sendable {
 
     // MARK: Closure
 
-    /// Visits what is queued and what that brings, nearer types first, so that the reasons are short.
+    /// Visits the types in the queue and the types that they include, nearer types first, so that the reasons are short.
     private mutating func work() {
         var next = 0
         while next < queue.count {
@@ -229,7 +229,7 @@ struct TypeSelection: Sendable {
             if isExcluded(base) {
                 faults.append(("'\(base)' can't be excluded: '\(name)' is derived from it", base))
             }
-            // With the names of the key, because a base without a key can declare properties of it.
+            // The names include those of the key, because a base without a key can declare properties of it.
             queue.append(Visit(type: base, names: names, steps: visit.steps, reason: .base(of: name)))
         }
         for property in type.properties where state.names?.contains(property.name) ?? true {
@@ -244,12 +244,12 @@ struct TypeSelection: Sendable {
 }
 
 extension TypeSelection {
-    /// Returns the way from an entry of the include list to a type, a line for each step; `nil` if the type isn't included.
+    /// Returns the steps from an entry of the include list to a type, one per line; `nil` if the type isn't included.
     func explanation(of name: String) -> [String]? {
         guard contains(name) else { return nil }
         var lines: [String] = []
         var current = name
-        // Reasons form no cycle, since each type had its reason before those that it brought.
+        // Reasons form no cycle, because each type had a reason before the types that it included.
         for _ in 0...reasons.count {
             switch reasons[current] {
             case .entry(let entry)?:
@@ -276,7 +276,7 @@ extension TypeSelection {
     }
 }
 
-/// A name in which `*` stands for any characters.
+/// A name with `*` for any characters.
 struct NamePattern: Sendable, Hashable {
     private let parts: [[UInt8]]
 
@@ -293,7 +293,7 @@ struct NamePattern: Sendable, Hashable {
         }
         var rest = name[first.count..<(name.count - last.count)]
         for part in parts.dropFirst().dropLast() where !part.isEmpty {
-            // The first place is as good as any other, since all that follows can be further on.
+            // The first match is sufficient, because the rest of the pattern can match later text.
             guard let place = rest.indices.first(where: { rest[$0...].starts(with: part) }) else { return false }
             rest = rest[(place + part.count)...]
         }

@@ -27,8 +27,8 @@ extension ServiceModel {
 
     /// The value of an annotation (sections 14.3 and 14.4).
     ///
-    /// CSDL JSON writes dates, paths, members of enumerations and the like as strings: they are read as ``string(_:)``, and ``text``
-    /// returns the text in both formats. The reader has bounds for how deeply expressions nest.
+    /// CSDL JSON writes dates, paths, members of enumerations and similar values as strings. They are read as ``string(_:)``, and ``text``
+    /// returns the text in both formats. The reader bounds the nesting of expressions.
     public indirect enum Expression: Sendable, Hashable {
         /// Binary data in Base64url, as written.
         case binary(String)
@@ -82,7 +82,7 @@ extension ServiceModel {
         case `if`(Expression, then: Expression, else: Expression?)
         /// Null.
         case null
-        /// An expression with a qualified name to refer to.
+        /// An expression with a qualified name that other expressions can refer to.
         case labeledElement(name: String, Expression)
         /// A reference to a labeled expression by its qualified name.
         case labeledElementReference(String)
@@ -90,10 +90,10 @@ extension ServiceModel {
         case unary(UnaryOperator, Expression)
         /// A logical, comparison or arithmetic operation.
         case binaryOperation(BinaryOperator, Expression, Expression)
-        /// A URL with an expression of its text.
+        /// A URL, with an expression for its text.
         case urlReference(Expression)
 
-        /// An expression with annotations of its own.
+        /// An expression with annotations.
         case annotated(Expression, [Annotation])
     }
 }
@@ -121,7 +121,7 @@ extension ServiceModel.Expression {
         public struct PropertyValue: Sendable, Hashable {
             /// The name of the property.
             public var name: String
-            /// The value; `nil` stands for the default value of the property.
+            /// The value; `nil` means the default value of the property.
             public var value: ServiceModel.Expression?
             /// The annotations of the value.
             public var annotations: [ServiceModel.Annotation]
@@ -152,7 +152,7 @@ extension ServiceModel.Expression {
         public subscript(name: String) -> ServiceModel.Expression? { values.first { $0.name == name }?.value }
     }
 
-    /// The expression without annotations of its own.
+    /// The expression without its annotations.
     public var bare: ServiceModel.Expression {
         if case .annotated(let inner, _) = self { inner.bare } else { self }
     }
@@ -167,8 +167,8 @@ extension ServiceModel.Expression {
         if case .int(let value) = bare { value } else { nil }
     }
 
-    /// The text of a string, of another constant that CSDL JSON writes as a string, or of a path; members of enumerations are their names,
-    /// joined by commas. `nil` if the expression isn't one of these.
+    /// The text of a string, of another constant that CSDL JSON writes as a string, or of a path. For members of enumerations, their names
+    /// joined by commas. `nil` for other expressions.
     public var text: String? {
         switch bare {
         case .binary(let text), .date(let text), .dateTimeOffset(let text), .duration(let text), .guid(let text), .string(let text),

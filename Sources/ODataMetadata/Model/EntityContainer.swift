@@ -59,7 +59,7 @@ extension ServiceModel {
         public internal(set) var declaringContainer: String = ""
         /// Whether the service document lists the set.
         public var isInServiceDocument: Bool
-        /// The sets that navigation properties lead to.
+        /// The bindings of navigation properties to sets.
         public var bindings: [NavigationPropertyBinding]
         /// The annotations of the set.
         public var annotations: [Annotation]
@@ -94,9 +94,9 @@ extension ServiceModel {
         public var type: String
         /// The qualified name of the container.
         public internal(set) var declaringContainer: String = ""
-        /// Whether there may be no entity.
+        /// Whether the entity may be missing.
         public var isNullable: Bool
-        /// The sets that navigation properties lead to.
+        /// The bindings of navigation properties to sets.
         public var bindings: [NavigationPropertyBinding]
         /// The annotations of the singleton.
         public var annotations: [Annotation]
@@ -125,7 +125,7 @@ extension ServiceModel {
 
     /// The entity set or singleton that a navigation property leads to (section 13.4).
     public struct NavigationPropertyBinding: Sendable, Hashable {
-        /// The path to the navigation property, with the names of types in full: `Items`, `Sales.Order/Items`.
+        /// The path to the navigation property, with qualified names of types: `Items`, `Sales.Order/Items`.
         public var path: String
         /// The target: the name of a set, or a path such as `Sales.Container/Items`.
         public var target: String

@@ -1,6 +1,6 @@
 extension ServiceModel {
-    /// What an element of a document has besides what CSDL 4.01 defines: attributes and elements of other namespaces, such as `sap:label` and
-    /// `m:HttpMethod`, attributes of V2 and V3 only, and unknown ones.
+    /// The parts of a document's element that CSDL 4.01 doesn't define: attributes and elements of other namespaces, such as `sap:label`
+    /// and `m:HttpMethod`, attributes that only V2 and V3 have, and unknown ones.
     public struct Extensions: Sendable, Hashable {
         /// An attribute.
         public struct Attribute: Sendable, Hashable {
@@ -27,7 +27,7 @@ extension ServiceModel {
             public var name: String
             /// The attributes.
             public var attributes: [Attribute]
-            /// The text, without blanks at its ends.
+            /// The text, without blanks at its beginning and its end.
             public var text: String
             /// The elements inside.
             public var children: [Element]
@@ -54,7 +54,7 @@ extension ServiceModel {
         /// The elements, in the order of the document.
         public var elements: [Element]
 
-        /// Whether there is nothing.
+        /// Whether there are neither attributes nor elements.
         public var isEmpty: Bool { attributes.isEmpty && elements.isEmpty }
 
         /// Creates a value.

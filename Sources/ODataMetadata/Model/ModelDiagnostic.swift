@@ -1,12 +1,12 @@
-/// What a reader of metadata found wrong in a document, and what it assumed instead.
+/// A fault that the reader of metadata found in a document, and the reader's assumption about it.
 public struct ModelDiagnostic: Sendable, Hashable {
     /// The kind of a fault.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A name isn't an identifier of OData.
         case invalidName
-        /// Something that the format requires is missing.
+        /// A part that the format requires is missing.
         case missing
-        /// A facet or another attribute has a value that it can't have.
+        /// A facet or another attribute has an invalid value.
         case invalidValue
         /// A type isn't in the model.
         case unknownType
@@ -52,9 +52,9 @@ public struct ModelDiagnostic: Sendable, Hashable {
 
     /// How serious a fault is.
     public enum Severity: String, Sendable, Hashable {
-        /// Unusual, but allowed, or without effect: the model says what the document says.
+        /// Unusual, but allowed, or without effect: the model is the same as the document.
         case noted
-        /// The document breaks the rules; the model has what ``ModelDiagnostic/assumption`` says.
+        /// The document breaks the rules; the model contains ``ModelDiagnostic/assumption`` instead.
         case repaired
     }
 
@@ -62,15 +62,15 @@ public struct ModelDiagnostic: Sendable, Hashable {
     public let kind: Kind
     /// How serious the fault is.
     public let severity: Severity
-    /// What is wrong, in a sentence.
+    /// The fault, in a sentence.
     public let message: String
-    /// What the model has instead, in a sentence.
+    /// The content of the model in place of the fault, in a sentence.
     public let assumption: String
     /// The line, from 1; 0 if it isn't known.
     public let line: Int
     /// The column, from 1; 0 if it isn't known.
     public let column: Int
-    /// The path of the element in the model: `Sales.Order/Items`. Very long names in it are cut.
+    /// The path of the element in the model: `Sales.Order/Items`. Very long names in it are shortened.
     public let path: String
 
     /// Creates a diagnostic.

@@ -1,4 +1,4 @@
-/// The tables behind the look-ups of a model, built once.
+/// The tables for the look-ups of a model, built once.
 final class ModelIndex: Sendable {
     enum TypeSlot: Sendable {
         case structured(Int)
@@ -45,7 +45,7 @@ final class ModelIndex: Sendable {
         let typeDefinitions = all.flatMap(\.typeDefinitions)
         var types: [String: TypeSlot] = [:]
         types.reserveCapacity(structuredTypes.count + enumTypes.count + typeDefinitions.count)
-        // Of two types with one name, the first counts.
+        // If two types have the same name, the first counts.
         for (index, type) in structuredTypes.enumerated() where types[type.qualifiedName] == nil {
             types[type.qualifiedName] = .structured(index)
         }
@@ -108,7 +108,7 @@ final class ModelIndex: Sendable {
         return result
     }
 
-    /// The container and those that it extends, the nearest first.
+    /// The container and the containers that it extends, the nearest first.
     private static func chain(
         from name: String?, in containers: [String: ServiceModel.EntityContainer]
     ) -> [ServiceModel.EntityContainer] {

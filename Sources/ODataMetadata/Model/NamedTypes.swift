@@ -5,7 +5,7 @@ extension ServiceModel {
         public struct Member: Element, Hashable {
             /// The name.
             public var name: String
-            /// The value: as written, or else the previous one plus 1, from 0.
+            /// The value: the written one, or the previous member's value plus 1, beginning with 0.
             public var value: Int64
             /// The qualified name of the enumeration type.
             public internal(set) var declaringType: String = ""
@@ -39,7 +39,7 @@ extension ServiceModel {
         public var underlyingType: String
         /// Whether values are combinations of members.
         public var isFlags: Bool
-        /// The members, in the order of the document. Without any, all values are unknown ones.
+        /// The members, in the order of the document. Without members, all values are unknown ones.
         public var members: [Member]
         /// The annotations of the type.
         public var annotations: [Annotation]
@@ -115,11 +115,11 @@ extension ServiceModel {
         public let qualifiedName: String
         /// The type of the values.
         public var type: TypeReference
-        /// The qualified name of the term that annotations with this one also need, or `nil`.
+        /// The qualified name of the term that must be applied together with this one, or `nil`.
         public var baseTerm: String?
-        /// The value of annotations that have none, as text, or `nil`.
+        /// The value of annotations without one, as text, or `nil`.
         public var defaultValue: String?
-        /// The kinds of elements that the term is for, such as `EntitySet`; empty for all.
+        /// The kinds of elements that the term applies to, such as `EntitySet`; empty for all.
         public var appliesTo: [String]
         /// The annotations of the term.
         public var annotations: [Annotation]

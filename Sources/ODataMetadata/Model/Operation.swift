@@ -1,9 +1,9 @@
 extension ServiceModel {
-    /// Whether an operation can change something.
+    /// Whether an operation can have side effects.
     public enum OperationKind: String, Sendable, Hashable {
-        /// An action: may have side effects, called by POST.
+        /// An action: it may have side effects, and is called by POST.
         case action = "Action"
-        /// A function: has no side effects, called by GET.
+        /// A function: it has no side effects, and is called by GET.
         case function = "Function"
     }
 
@@ -19,7 +19,7 @@ extension ServiceModel {
         public let qualifiedName: String
         /// Whether the operation is bound to the type of its first parameter.
         public var isBound: Bool
-        /// Whether the result can be filtered, ordered and the like; always `false` for actions.
+        /// Whether query options such as `$filter` can be applied to the result; always `false` for actions.
         public var isComposable: Bool
         /// The path from the binding parameter to the entity set of the returned entities, or `nil`.
         public var entitySetPath: String?
@@ -40,7 +40,7 @@ extension ServiceModel {
         public var position: Position? { place.position }
         /// The type of the binding parameter, or `nil` if the operation isn't bound.
         public var bindingType: TypeReference? { isBound ? parameters.first?.type : nil }
-        /// The parameters that a call gives: all but the binding parameter.
+        /// The parameters that a caller passes: all but the binding parameter.
         public var callParameters: ArraySlice<Parameter> { isBound ? parameters.dropFirst() : parameters[...] }
 
         /// Creates an operation. It becomes the declaring operation of its parameters and return type.

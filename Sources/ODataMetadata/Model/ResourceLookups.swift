@@ -2,24 +2,24 @@ extension ServiceModel {
     /// The container of the service, or `nil`.
     public var container: EntityContainer? { containerName.flatMap { index.containers[$0] } }
 
-    /// The entity sets of the container and of those that it extends.
+    /// The entity sets of the container and of the containers that it extends.
     public var entitySets: [EntitySet] { index.entitySets }
-    /// The singletons of the container and of those that it extends.
+    /// The singletons of the container and of the containers that it extends.
     public var singletons: [Singleton] { index.singletons }
-    /// The action imports and function imports of the container and of those that it extends.
+    /// The action imports and function imports of the container and of the containers that it extends.
     public var operationImports: [OperationImport] { index.operationImports }
 
-    /// Returns an entity set of the container or of those that it extends, or `nil`.
+    /// Returns an entity set of the container or of the containers that it extends, or `nil`.
     public func entitySet(_ name: String) -> EntitySet? {
         if case .entitySet(let position)? = index.resources[name] { index.entitySets[position] } else { nil }
     }
 
-    /// Returns a singleton of the container or of those that it extends, or `nil`.
+    /// Returns a singleton of the container or of the containers that it extends, or `nil`.
     public func singleton(_ name: String) -> Singleton? {
         if case .singleton(let position)? = index.resources[name] { index.singletons[position] } else { nil }
     }
 
-    /// Returns an action import or function import of the container or of those that it extends, or `nil`.
+    /// Returns an action import or function import of the container or of the containers that it extends, or `nil`.
     public func operationImport(_ name: String) -> OperationImport? {
         if case .operationImport(let position)? = index.resources[name] { index.operationImports[position] } else { nil }
     }
@@ -51,7 +51,7 @@ extension ServiceModel {
         index.operationsByName[name] != nil || index.operationsByName[qualifiedName(name)] != nil
     }
 
-    /// Returns the operations that are bound to a type, or to its base types, those of the type itself first.
+    /// Returns the operations that are bound to a type or to its base types. Those of the type itself come first.
     ///
     /// - Parameters:
     ///   - type: The qualified name of the type.
@@ -62,15 +62,15 @@ extension ServiceModel {
         }
     }
 
-    /// Returns the overload that a call means, or `nil` (section 12.2).
+    /// Returns the overload that a call refers to, or `nil` (section 12.2).
     ///
-    /// The binding parameter must fit: of several overloads, the one for the most derived type counts. The parameters of a function must be
-    /// those of the overload, without optional ones; an action is found by its binding parameter alone.
+    /// The binding parameter must match; if several overloads do, the one for the most derived type counts. The parameters of a function
+    /// must be those of the overload, optional ones excepted. An action is found by its binding parameter alone.
     ///
     /// - Parameters:
     ///   - name: The qualified name.
-    ///   - binding: The type that the operation is called on, or `nil` for an unbound one.
-    ///   - parameters: The names of the parameters that the call gives.
+    ///   - binding: The type that the operation is called on, or `nil` for an unbound operation.
+    ///   - parameters: The names of the parameters in the call.
     public func operation(_ name: String, boundTo binding: TypeReference? = nil, parameters: Set<String> = []) -> Operation? {
         let overloads = operations(name).filter { $0.isBound == (binding != nil) }
         guard let binding else { return overloads.first { takes($0, parameters) } }
@@ -98,9 +98,9 @@ extension ServiceModel {
 
     // MARK: Annotations
 
-    /// Returns the annotations of an element: those inside it, and those that `Annotations` apply to it by its path.
+    /// Returns the annotations of an element: the annotations inside it, and those that `Annotations` apply to its path.
     ///
-    /// An operation, its parameters and its return type have also those that are applied to all overloads.
+    /// An operation, its parameters and its return type also have the annotations that are applied to all overloads.
     public func annotations(of element: some Element) -> [Annotation] {
         if index.annotations.isEmpty { return element.annotations }
         let target = element.target
@@ -130,7 +130,7 @@ extension ServiceModel {
         return annotations(of: element).first { $0.term == term && $0.qualifier == qualifier }
     }
 
-    /// Returns what an element is for: `Core.Description`, or else `sap:quickinfo` or `sap:label`, or `nil`.
+    /// Returns the purpose of an element: its `Core.Description`, or else its `sap:quickinfo` or `sap:label`, or `nil`.
     ///
     /// The summary of a `Documentation` of V2 or V3 is read as `Core.Description`.
     public func summary(of element: some Element) -> String? {

@@ -15,11 +15,11 @@ extension ServiceModel {
         public var typeDefinitions: [TypeDefinition]
         /// The terms.
         public var terms: [Term]
-        /// The actions and functions; overloads of one name follow each other.
+        /// The actions and functions; overloads are adjacent.
         ///
         /// A function import of V2 or V3 becomes an operation here and an ``OperationImport`` in the container.
         public var operations: [Operation]
-        /// The entity containers: one at most from V4 on.
+        /// The entity containers: at most one from V4 on.
         public var containers: [EntityContainer]
         /// The annotations that the schema applies to elements of this and other schemas by their path.
         public var targetedAnnotations: [TargetedAnnotations]
@@ -58,9 +58,9 @@ extension ServiceModel {
 
     /// Annotations that are applied to an element by its path (section 14.2).
     public struct TargetedAnnotations: Sendable, Hashable {
-        /// The path of the element, with all names in full: `Sales.Container/Orders`, `Sales.Cancel(Sales.Order)/reason`.
+        /// The path of the element, with qualified names: `Sales.Container/Orders`, `Sales.Cancel(Sales.Order)/reason`.
         public var target: String
-        /// The annotations; a qualifier of the whole group is part of each.
+        /// The annotations. Each contains the qualifier of the group.
         public var annotations: [Annotation]
         var place = Place.unknown
 

@@ -1,13 +1,13 @@
 /// The model of a service: its types, operations, entity container and annotations, as described by a metadata document (CSDL 4.01).
 ///
-/// Read one from CSDL XML 2.0 to 4.01 or CSDL JSON 4.01 by `init(data:references:limits:)`. All names of types, terms and operations are
-/// qualified names spelled in full: aliases are resolved while the document is read.
+/// Read one from CSDL XML 2.0 to 4.01 or CSDL JSON 4.01 with `init(data:references:limits:)`. All names of types, terms and operations are
+/// qualified names with a namespace: aliases are resolved while the document is read.
 ///
 /// Look-ups, such as ``structuredType(_:)`` and ``properties(of:)``, use an index that is built once, with the model.
 ///
-/// Two models are equal if they describe the same; positions in the document and ``diagnostics`` aren't compared.
+/// Two models are equal if they describe the same service. Positions in the document and ``diagnostics`` aren't compared.
 public struct ServiceModel: Sendable {
-    /// A version of OData that a model is written in.
+    /// The version of OData of a metadata document.
     public enum Version: String, Sendable, Hashable, CaseIterable, Comparable {
         /// OData 1.0 and 2.0: CSDL 1.0 to 2.0.
         case v2 = "2.0"
@@ -28,13 +28,13 @@ public struct ServiceModel: Sendable {
     public let schemas: [Schema]
     /// The documents that this one refers to (section 4).
     public let references: [Reference]
-    /// The schemas of referenced documents that the document includes, as far as the reader got these documents.
+    /// The schemas that the document includes from referenced documents, if the reader got these.
     public let includedSchemas: [Schema]
     /// The qualified name of the container of the service, or `nil` if the document has none.
     public let containerName: String?
-    /// What the root of the document has besides: attributes such as `m:MaxDataServiceVersion`.
+    /// Further attributes of the document's root, such as `m:MaxDataServiceVersion`.
     public let extensions: Extensions
-    /// What the reader repaired, assumed or found suspicious, in the order of the document.
+    /// The faults and assumptions of the reader, in the order of the document.
     public let diagnostics: [ModelDiagnostic]
 
     let index: ModelIndex
@@ -49,7 +49,7 @@ public struct ServiceModel: Sendable {
     ///   - containerName: The qualified name of the service's container; by default the last one in `schemas` that is marked as the
     ///     default, or else the first one.
     ///   - extensions: Further attributes of the document's root.
-    ///   - diagnostics: What a reader has to tell.
+    ///   - diagnostics: The diagnostics of a reader.
     public init(
         version: Version = .v401, schemas: [Schema], references: [Reference] = [], includedSchemas: [Schema] = [],
         containerName: String? = nil, extensions: Extensions = Extensions(), diagnostics: [ModelDiagnostic] = []
@@ -101,7 +101,7 @@ extension ServiceModel: Hashable {
 extension ServiceModel {
     /// A part of a model that annotations can be applied to (section 14).
     public protocol Element: Sendable {
-        /// The annotations inside the element. ``ServiceModel/annotations(of:)`` also finds those that `Annotations` apply to it.
+        /// The annotations inside the element. ``ServiceModel/annotations(of:)`` also returns those that `Annotations` apply to it.
         var annotations: [Annotation] { get }
         /// The path of the element as the target of annotations (section 14.2.1): `Sales.Order/Items`.
         var target: String { get }
@@ -126,7 +126,7 @@ extension ServiceModel {
     }
 }
 
-/// The place of an element in its document. All places are equal, so that they don't take part in the equality of models.
+/// The place of an element in its document. All places are equal, so that the equality of models ignores them.
 struct Place: Sendable, Hashable {
     static let unknown = Place(line: 0, column: 0)
 

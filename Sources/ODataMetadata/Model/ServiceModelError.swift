@@ -18,7 +18,7 @@ public struct ServiceModelError: Error, Sendable, Hashable {
 
     /// The kind.
     public let kind: Kind
-    /// What is wrong and what to do, in a sentence.
+    /// The fault and its fix, in a sentence.
     public let message: String
     /// The line, from 1; 0 if it isn't known.
     public let line: Int
@@ -42,11 +42,11 @@ extension ServiceModelError: CustomStringConvertible, LocalizedError {
 }
 
 extension ServiceModel {
-    /// The bounds of what a reader of metadata accepts.
+    /// The limits of a reader of metadata.
     public struct Limits: Sendable, Hashable {
-        /// The largest document, in bytes: by default 64 MiB.
+        /// The maximum size of a document, in bytes. Default: 64 MiB.
         public var size: Int
-        /// The deepest nesting of elements, or of objects and arrays: by default 100, at most 200.
+        /// The maximum nesting of elements, or of objects and arrays. Default: 100; at most 200.
         public var depth: Int
 
         /// The defaults.

@@ -19,10 +19,10 @@ extension ServiceModel {
         public let qualifiedName: String
         /// The qualified name of the base type, or `nil`.
         public var baseType: String?
-        /// Whether the type has no instances of its own.
+        /// Whether the type has no direct instances.
         public var isAbstract: Bool
-        /// Whether instances can have properties that the type doesn't declare, as declared by the type itself or by a base type that the
-        /// document says so of; ``ServiceModel/isOpen(_:)`` considers base types.
+        /// Whether instances can have properties that the type doesn't declare, according to the type itself or to a base type with this
+        /// attribute in the document. ``ServiceModel/isOpen(_:)`` considers all base types.
         public var isOpen: Bool
         /// Whether instances are media entities. `m:HasStream` in V2 and V3.
         public var hasStream: Bool
@@ -139,13 +139,13 @@ extension ServiceModel {
         public var name: String
         /// The qualified name of the type that declares the property.
         public internal(set) var declaringType: String = ""
-        /// The qualified name of the related entity type, `Edm.EntityType` for any, or `Edm.Untyped` if the document doesn't tell.
+        /// The qualified name of the related entity type, `Edm.EntityType` for any, or `Edm.Untyped` if the document doesn't state it.
         public var targetType: String
-        /// Whether there can be many related entities.
+        /// Whether several entities can be related.
         public var isCollection: Bool
         /// Whether a single related entity can be missing; `false` for collections.
         public var isNullable: Bool
-        /// The path of the navigation property that leads back, or `nil`.
+        /// The path of the navigation property in the opposite direction, or `nil`.
         public var partner: String?
         /// Whether related entities are contained in this one.
         public var containsTarget: Bool

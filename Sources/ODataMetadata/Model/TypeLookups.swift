@@ -11,7 +11,7 @@ extension ServiceModel {
 
     /// Returns a name with its alias replaced by the namespace: `self.Order` is `Sales.Order` if `self` is the alias of `Sales`.
     ///
-    /// A name that begins with no alias of the document is returned as it is.
+    /// A name without an alias of the document is returned unchanged.
     public func qualifiedName(_ name: String) -> String {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), let namespace = index.namespaces[String(name[..<dot])] else {
             return name
@@ -65,7 +65,7 @@ extension ServiceModel {
         return position < schemas.count ? schemas[position] : includedSchemas[position - schemas.count]
     }
 
-    /// Returns the base types of a type, the nearest first. A chain that leads back to a type ends before it.
+    /// Returns the base types of a type, the nearest first. If the chain forms a cycle, it ends before the first repeated type.
     public func baseTypes(of type: StructuredType) -> [StructuredType] {
         guard let position = index.structuredIndex(type.qualifiedName) else { return [] }
         return index.tree.ancestry(of: position).dropFirst().map { index.structuredTypes[$0] }
@@ -88,7 +88,7 @@ extension ServiceModel {
         return base >= 0 ? base : nil
     }
 
-    /// Returns the types that are derived from a type, directly or not; those of a level before those of the next.
+    /// Returns the types that are derived from a type, directly or indirectly, level by level.
     public func derivedTypes(of name: String) -> [StructuredType] {
         guard let position = index.structuredIndex(qualifiedName(name)) else { return [] }
         var found = index.tree.derived[position] ?? []
@@ -113,25 +113,26 @@ extension ServiceModel {
         type.isOpen || base(of: type).map { index.tree.state(of: $0).isOpen } ?? false
     }
 
-    /// Returns whether instances of a type are media entities: it or one of its base types says so.
+    /// Returns whether instances of a type are media entities: it or one of its base types has `HasStream`.
     public func hasStream(_ type: StructuredType) -> Bool {
         type.hasStream || base(of: type).map { index.tree.state(of: $0).hasStream } ?? false
     }
 
-    /// Returns the properties of a type, those of its base types first. A name that a derived type declares again occurs once.
+    /// Returns the properties of a type, beginning with its base types. A property that a derived type declares again occurs once.
     public func properties(of type: StructuredType) -> [Property] {
         let bases = baseTypes(of: type)
         return bases.isEmpty ? type.properties : Self.unique(bases.reversed().flatMap(\.properties) + type.properties)
     }
 
-    /// Returns the navigation properties of a type, those of its base types first. A name that a derived type declares again occurs once.
+    /// Returns the navigation properties of a type, beginning with its base types. A property that a derived type declares again occurs
+    /// once.
     public func navigationProperties(of type: StructuredType) -> [NavigationProperty] {
         let bases = baseTypes(of: type)
         return bases.isEmpty
             ? type.navigationProperties : Self.unique(bases.reversed().flatMap(\.navigationProperties) + type.navigationProperties)
     }
 
-    /// The last element of each target name, at the place of the first.
+    /// The last element with each name, at the place of the first one.
     private static func unique<Member: NamedMember>(_ members: [Member]) -> [Member] {
         var places: [String: Int] = [:]
         var result: [Member] = []
@@ -163,7 +164,7 @@ extension ServiceModel {
         return index.tree.member(name, of: position)
     }
 
-    /// Returns the key of an entity type: its own or that of its nearest base type with one; empty if there is none.
+    /// Returns the key of an entity type: its own or the key of its nearest base type with one; empty if there is none.
     public func key(of type: StructuredType) -> [KeyReference] {
         if !type.key.isEmpty { return type.key }
         guard let base = base(of: type), let owner = index.tree.state(of: base).keyOwner else { return [] }

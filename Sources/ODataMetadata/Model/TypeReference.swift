@@ -1,5 +1,5 @@
 extension ServiceModel {
-    /// A type as used by a property, parameter, return type, term or expression, with its facets (section 7.2).
+    /// A reference to a type with its facets, in a property, parameter, return type, term or expression (section 7.2).
     public struct TypeReference: Sendable, Hashable {
         /// The maximum length of a string or binary value, in characters or octets.
         public enum MaxLength: Sendable, Hashable {
@@ -9,11 +9,11 @@ extension ServiceModel {
             case max
         }
 
-        /// The number of digits behind the decimal point.
+        /// The number of digits after the decimal point.
         public enum Scale: Sendable, Hashable {
             /// A number.
             case fixed(Int)
-            /// Any number of the digits that the precision allows.
+            /// Any number of digits up to the precision.
             case variable
             /// A decimal floating-point number.
             case floating
@@ -23,7 +23,7 @@ extension ServiceModel {
         public enum SRID: Sendable, Hashable {
             /// A number of the European Petroleum Survey Group.
             case fixed(Int)
-            /// Each value has its own.
+            /// Each value states its own system.
             case variable
         }
 
@@ -33,15 +33,15 @@ extension ServiceModel {
         public var isCollection: Bool
         /// Whether a value, or an element of a collection, can be null.
         ///
-        /// V4 defines no default for collections: `true` if the document doesn't say.
+        /// V4 defines no default for collections; it is `true` if the document doesn't state it.
         public var isNullable: Bool
         /// The maximum length, or `nil`.
         public var maxLength: MaxLength?
-        /// The digits of a decimal, or the fractional digits of the seconds of a time; `nil` if the document doesn't say.
+        /// The digits of a decimal, or the fractional digits of the seconds of a time; `nil` if the document doesn't state them.
         public var precision: Int?
-        /// The scale of a decimal; `nil` if the document doesn't say, which means 0.
+        /// The scale of a decimal; `nil` if the document doesn't state it, which means 0.
         public var scale: Scale?
-        /// The spatial reference system; `nil` if the document doesn't say: 4326 for geographies, 0 for geometries.
+        /// The spatial reference system; `nil` if the document doesn't state it, which means 4326 for geographies and 0 for geometries.
         public var srid: SRID?
         /// Whether a string can have characters that aren't ASCII.
         public var isUnicode: Bool

@@ -1,7 +1,7 @@
-/// Which structured type derives from which, and what each type inherits.
+/// The tree of structured types, with the inherited parts of each type.
 ///
-/// A look-up doesn't walk up the base types: documents can have chains of thousands of types, and a reader asks about each of them. Each
-/// type has a number, given in the order in which the tree is walked, so that a type and those derived from it have adjacent numbers.
+/// A look-up doesn't walk up the base types, because documents can have chains of thousands of types, and a reader asks about each of them.
+/// Types are numbered in the order of a walk over the tree, so that a type and its derived types have adjacent numbers.
 struct TypeTree: Sendable {
     /// A member that a type declares.
     struct Slot: Sendable {
@@ -12,17 +12,17 @@ struct TypeTree: Sendable {
         let isNavigation: Bool
     }
 
-    /// What a type has by itself or by its base types.
+    /// The declared and inherited parts of a type.
     struct State: Sendable {
-        /// The index of the nearest type with a key, itself included, or `nil`.
+        /// The index of the nearest type with a key, which can be the type itself, or `nil`.
         var keyOwner: Int?
         var isOpen: Bool
         var hasStream: Bool
-        /// The index of the outermost base type; itself if the type has none.
+        /// The index of the outermost base type, or of the type itself if it has none.
         var root: Int
     }
 
-    /// The member that a name stands for, for types from a number to that of the next step.
+    /// The member that a name refers to, for all types from a number to the number of the next step.
     private struct Step {
         let start: Int
         let slot: Slot?
@@ -30,10 +30,10 @@ struct TypeTree: Sendable {
 
     /// The index of each type's base type, or -1. There are no cycles.
     let bases: [Int]
-    /// The indices of the types that derive directly from each type.
+    /// The indices of the direct derived types of each type.
     let derived: [Int: [Int]]
     private let states: [State]
-    /// The numbers of each type and of those derived from it.
+    /// The numbers of each type and its derived types.
     private let numbers: [Range<Int>]
     private let members: [String: [Step]]
 
@@ -50,7 +50,8 @@ struct TypeTree: Sendable {
         var ends = starts
         var members = MemberSteps()
         var number = 0
-        // Chains are longer than a stack is deep. A type is entered, and left, which is the index with all bits inverted.
+        // Recursion could overflow the stack, because chains can be long. The index of a type means that it is entered; the index with all
+        // bits inverted, that it is left.
         var waiting: [Int] = []
         for root in bases.indices where bases[root] < 0 {
             waiting.append(root)
@@ -80,7 +81,7 @@ struct TypeTree: Sendable {
             guard let index = type.baseType.flatMap(indices) else { return -1 }
             return types[index].kind == type.kind ? index : -1
         }
-        // Each type is visited once: a type that an earlier walk has seen leads to no cycle any more.
+        // Each type is visited once: a type of an earlier walk can't lead to a cycle.
         var walks = Array(repeating: 0, count: bases.count)
         for start in bases.indices {
             var current = start
@@ -98,7 +99,7 @@ struct TypeTree: Sendable {
         return bases
     }
 
-    /// What a type has by itself or by its base types.
+    /// The declared and inherited parts of a type.
     func state(of index: Int) -> State { states[index] }
 
     /// Whether a type is another one or derived from it.
@@ -115,10 +116,10 @@ struct TypeTree: Sendable {
         return result
     }
 
-    /// The member that a name stands for in a type: its own, or that of the nearest base type with one.
+    /// The member that a name refers to in a type: its own, or the member of the nearest base type with one.
     func member(_ name: String, of index: Int) -> Slot? {
         guard let steps = members[name] else { return nil }
-        // The last step that begins at the type's number or before it.
+        // The last step that begins at or before the type's number.
         let number = numbers[index].lowerBound
         var (low, high) = (0, steps.count)
         while low < high {
@@ -128,10 +129,10 @@ struct TypeTree: Sendable {
         return low > 0 ? steps[low - 1].slot : nil
     }
 
-    /// The steps of all names while the tree is walked.
+    /// Collects the steps of all names during the walk over the tree.
     private struct MemberSteps {
         private(set) var steps: [String: [Step]] = [:]
-        /// The members that a name has stood for in the base types of the current type, the nearest last.
+        /// The members of the base types that a name referred to before the current type, the nearest last.
         private var open: [String: [Slot]] = [:]
 
         mutating func enter(_ type: ServiceModel.StructuredType, _ index: Int, at number: Int) {
@@ -143,7 +144,7 @@ struct TypeTree: Sendable {
             }
         }
 
-        /// Of two members of a type with one name, the first counts.
+        /// If two members of a type have the same name, the first counts.
         private mutating func add(_ slot: Slot, _ name: String, at number: Int) {
             if let last = open[name]?.last, last.type == slot.type { return }
             open[name, default: []].append(slot)

@@ -1,6 +1,6 @@
 /// The parts of a model that annotations can be applied to by their paths (section 14.2.1).
 ///
-/// A document can have as many targets as elements: those that aren't indexed by the model are indexed here, once.
+/// A document can have as many targets as elements. The targets that the model's index lacks are indexed here, once.
 struct AnnotationTargets {
     private enum Child {
         case resource(type: String)
@@ -10,9 +10,9 @@ struct AnnotationTargets {
     private let paths: ModelPaths
     /// The namespaces of the document.
     private let namespaces: NamespaceNames
-    /// The names of parameters, and `$ReturnType`, by the path of an overload and by the name that overloads share.
+    /// The names of parameters, and `$ReturnType`, by the path of an overload and by the name of all overloads.
     private var operations: [String: Set<String>] = [:]
-    /// The members of enumerations by the name of the type.
+    /// The members of enumerations by the name of their type.
     private var enumerations: [String: Set<String>] = [:]
     /// The children of containers by the container's name.
     private var containers: [String: [String: Child]] = [:]
@@ -29,7 +29,7 @@ struct AnnotationTargets {
             operations[operation.target, default: []].formUnion(parts)
             operations[operation.qualifiedName, default: []].formUnion(parts)
         }
-        // Of two types or containers with one name, the first counts.
+        // If two types or containers have the same name, the first counts.
         for type in index.enumTypes where enumerations[type.qualifiedName] == nil {
             enumerations[type.qualifiedName] = Set(type.members.map(\.name))
         }
@@ -42,7 +42,7 @@ struct AnnotationTargets {
         }
     }
 
-    /// Whether the target of annotations exists, or lies in a schema that isn't known.
+    /// Returns whether the target of annotations exists, or belongs to an unknown schema.
     func contains(_ target: String) -> Bool {
         let (first, rest) = Self.split(target)
         if paths.isExternal(first) { return true }
@@ -72,7 +72,7 @@ struct AnnotationTargets {
             return contains(part, Substring(rest.utf8.dropFirst(part.utf8.count + 1)), in: container)
         }
         guard let dot = first.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
-        // A namespace that the document neither has nor includes: nothing is known about it.
+        // The document neither contains nor includes the namespace, so its names can't be checked.
         return model.schema(String(first[..<dot])) == nil && !namespaces.hasPrefix(of: first)
     }
 
@@ -80,12 +80,12 @@ struct AnnotationTargets {
         switch containers[container.qualifiedName]?[name] {
         case .operationImport: path.isEmpty
         case .resource(let type): path.isEmpty || !paths.leadsNowhere(path, from: type)
-        // Sets of extended containers.
+        // The set can belong to an extended container.
         case nil: container.extends != nil && (model.entitySet(name) != nil || model.singleton(name) != nil)
         }
     }
 
-    /// Splits a target behind its first segment, which may hold parentheses.
+    /// Splits a target after its first segment, which may contain parentheses.
     private static func split(_ target: String) -> (String, String) {
         let bytes = target.utf8
         let open = bytes.firstIndex(of: UInt8(ascii: "("))

@@ -1,5 +1,5 @@
 extension Associations {
-    /// Gives navigation properties of V2 and V3 what their association says, and entity sets the bindings of association sets.
+    /// Completes navigation properties of V2 and V3 from their associations, and gives entity sets the bindings of association sets.
     func resolve(in schemas: inout [ServiceModel.Schema], state: ReadingState) {
         var relations: [Key: Relation] = [:]
         for schema in schemas {
@@ -92,7 +92,7 @@ extension Associations {
         for set in sets {
             guard let place = places[set.container], set.ends.count == 2 else {
                 state.tell(
-                    .unknownBinding, "the association set of '\(set.association)' hasn't two ends", assuming: "it is ignored",
+                    .unknownBinding, "the association set of '\(set.association)' doesn't have two ends", assuming: "it is ignored",
                     at: set.place, path: set.container)
                 continue
             }
@@ -105,7 +105,7 @@ extension Associations {
                     break
                 }
                 let type = schemas[place.schema].containers[place.container].entitySets[index].entityType
-                // A property of a derived type is reached by a cast.
+                // The path to a property of a derived type contains a cast.
                 let path = isType(type, relation.type) ? relation.name : relation.type + "/" + relation.name
                 var binding = ServiceModel.NavigationPropertyBinding(path: path, target: to.set)
                 binding.place = set.place

@@ -1,8 +1,8 @@
 extension ReadingState {
-    /// The types whose precision is 0 if a document doesn't say otherwise.
+    /// The types whose precision is 0 by default.
     private static let temporalTypes: Set = ["Edm.DateTimeOffset", "Edm.Duration", "Edm.TimeOfDay", "Edm.DateTime", "Edm.Time"]
 
-    /// Splits `Collection(Sales.Order)` into the name in full and whether there is a collection.
+    /// Splits `Collection(Sales.Order)` into the qualified name and whether it is a collection.
     func typeName(_ raw: String) -> (name: String, isCollection: Bool) {
         guard raw.utf8.last == UInt8(ascii: ")"), raw.hasPrefix("Collection(") else { return (name(raw), false) }
         return (name(String(raw.dropFirst(11).dropLast())), true)
@@ -25,13 +25,13 @@ extension ReadingState {
         return count("MaxLength", text, at: place).map { .fixed($0) }
     }
 
-    /// Returns a precision. 0 is what a time has that doesn't say: `nil`.
+    /// Returns a precision; `nil` for the default, which is 0 for times.
     func precision(_ text: String?, of type: String, at place: Place) -> Int? {
         guard let text, let value = count("Precision", text, at: place) else { return nil }
         return value == 0 && Self.temporalTypes.contains(type) ? nil : value
     }
 
-    /// Returns a scale. 0 is what a decimal has that doesn't say: `nil`.
+    /// Returns a scale; `nil` for the default, 0.
     func scale(_ text: String?, at place: Place) -> ServiceModel.TypeReference.Scale? {
         guard let text else { return nil }
         switch Self.trimmed(text).lowercased() {
@@ -57,7 +57,8 @@ extension ReadingState {
         tell(.invalidValue, "\(attribute) can't be '\(text.prefix(100))'", assuming: assumption, at: place)
     }
 
-    /// Whether a name is an identifier of OData: letters, digits and connecting characters, no digit first, at most 128 (section 15.2).
+    /// Returns whether a name is an identifier of OData: letters, digits and connecting characters, not beginning with a digit, at most 128
+    /// (section 15.2).
     static func isIdentifier(_ name: String) -> Bool {
         var isFirst = true
         var count = 0
@@ -91,10 +92,10 @@ extension ReadingState {
         "xmlns",
     ]
 
-    /// Whether an attribute of no namespace with this name can be written in both formats, and isn't mistaken for one of CSDL.
+    /// Returns whether an attribute without a namespace can have this name in both formats, and isn't mistaken for one of CSDL.
     static func isExtensionName(_ name: String) -> Bool { isIdentifier(name) && !controls.contains(name) }
 
-    /// Whether a name can be the local name of an attribute or element of XML; the ranges above ASCII are simplified.
+    /// Returns whether a name can be the local name of an attribute or element of XML. The ranges above ASCII are simplified.
     static func isXMLName(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, first.properties.isAlphabetic || first == "_" else { return false }
         return name.unicodeScalars.allSatisfy { scalar in

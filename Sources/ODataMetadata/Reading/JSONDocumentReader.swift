@@ -26,7 +26,7 @@ enum JSONDocumentReader {
             guard state.isShort(member.name, at: member.place, assuming: "the schema is ignored") else { return false }
             if member.value.object != nil { return true }
             state.tell(
-                .unknownElement, "'\(member.name.prefix(100))' isn't the object of a schema", assuming: "it is ignored", at: member.place)
+                .unknownElement, "'\(member.name.prefix(100))' isn't a schema object", assuming: "it is ignored", at: member.place)
             return false
         }
         guard !schemas.isEmpty else {
@@ -34,7 +34,7 @@ enum JSONDocumentReader {
                 kind: .noSchema, message: "The JSON document has no schema: check that it is the $metadata document of a service.",
                 line: Int(tree.place.line), column: Int(tree.place.column))
         }
-        // All aliases are known before the first name is read.
+        // All aliases must be known before the first name is read.
         for member in schemas {
             guard let alias = member.value.object?.first(where: { $0.name == "$Alias" })?.value.string else { continue }
             state.declare(alias: alias, of: member.name, at: member.place)

@@ -2,7 +2,7 @@
 struct JSONExpressionReader {
     let state: ReadingState
 
-    /// Reads the annotations of an object: `@Core.Description`, with those of annotations `@Core.Description@Core.IsLanguageDependent`.
+    /// Reads the annotations of an object, `@Core.Description`, and their annotations, `@Core.Description@Core.IsLanguageDependent`.
     func annotations(in object: JSONObject, of name: String = "") -> [ServiceModel.Annotation] {
         let members = object.takeAnnotations(of: name)
         if members.isEmpty { return [] }
@@ -23,12 +23,12 @@ struct JSONExpressionReader {
         for (chain, member) in chains where chain.count != level + 1 {
             guard chain.count > level, let owner = owners[chain[level]] else {
                 state.tell(
-                    .missing, "'\(member.name)' annotates an annotation that isn't there", assuming: "it is ignored", at: member.place)
+                    .missing, "'\(member.name)' annotates an annotation that doesn't exist", assuming: "it is ignored", at: member.place)
                 continue
             }
             nested[owner, default: []].append((chain, member))
         }
-        // As deep as a name has `@`, which the names of real documents rarely have twice.
+        // The depth is the number of `@` in a name, which is rarely two in real documents.
         if level < 50 {
             for owner in result.indices {
                 guard let chains = nested[owner] else { continue }
@@ -65,13 +65,13 @@ struct JSONExpressionReader {
         }
     }
 
-    /// JSON has one kind of numbers: the spelling decides.
+    /// JSON doesn't distinguish kinds of numbers: the spelling decides.
     static func number(_ text: String) -> ServiceModel.Expression {
         if let value = Int64(text), text != "-0" { return .int(value) }
         return text.utf8.contains { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") } ? .float(text) : .decimal(text)
     }
 
-    /// Reads an expression that an object with a `$` member stands for, or returns `nil` for a record.
+    /// Reads an expression that is written as an object with a `$` member, or returns `nil` for a record.
     private func dynamic(_ object: JSONObject) -> ServiceModel.Expression? {
         guard object.hasControls else { return nil }
         if let path = object.string("$Path", state) { return .path(state.path(path)) }
@@ -92,7 +92,7 @@ struct JSONExpressionReader {
             if let operand = object.take(name) {
                 let hasScale = object.value("$Scale") != nil
                 var type = object.typeReference(state)
-                // Null has no meaning here, and the default of the scale is for properties.
+                // Nullability has no meaning here, and the default scale applies to properties only.
                 type.isNullable = true
                 if !hasScale { type.scale = nil }
                 let value = expression(operand)
@@ -125,7 +125,7 @@ struct JSONExpressionReader {
     private func record(_ object: JSONObject) -> ServiceModel.Expression.Record {
         var record = ServiceModel.Expression.Record()
         if let type = object.string("@type", state) ?? object.string("@odata.type", state) {
-            // `#Sales.Address`, or the address of a document with this fragment.
+            // The type is written as `#Sales.Address`, or as the address of a document with this fragment.
             let name = type.utf8.lastIndex(of: UInt8(ascii: "#")).map { type[type.utf8.index(after: $0)...] } ?? type[...]
             record.type = state.name(String(name))
         }

@@ -1,13 +1,13 @@
-/// The members of an object of CSDL JSON; what remains in the end is unknown.
+/// The members of an object of CSDL JSON. Readers take members out; the rest is unknown.
 final class JSONObject {
     let place: Place
-    /// The members in the order of the document; `nil` for those that were taken.
+    /// The members in the order of the document; `nil` for taken ones.
     private var slots: [JSONTree.Member?]
-    /// The positions of annotations by the name of the member that they belong to, which is empty for those of the object. Objects have as
-    /// many annotations as members, so that these aren't searched for each of them.
+    /// The positions of annotations by the name of the annotated member; the name is empty for annotations of the object. The index avoids
+    /// a search per member, because objects can have as many annotations as members.
     private var annotations: [String: [Int]] = [:]
 
-    /// Creates the members of an object; of two with the same name, the first counts, which is told.
+    /// Creates the members of an object. If two members have the same name, the first counts, and the other is reported.
     init(_ members: [JSONTree.Member], at place: Place, state: ReadingState) {
         self.place = place
         var seen: Set<String> = []
@@ -23,7 +23,7 @@ final class JSONObject {
         }
     }
 
-    /// The members that nobody has taken.
+    /// The members that weren't taken.
     var members: [JSONTree.Member] { slots.compactMap { $0 } }
 
     /// Whether one of the members is a control member.
@@ -38,7 +38,7 @@ final class JSONObject {
 
     func value(_ name: String) -> JSONTree? { slots.first { $0?.name == name }??.value }
 
-    /// Removes the members that stand for annotations of the object itself, or of one of its members, and returns them.
+    /// Removes and returns the members with annotations of the object itself, or of one of its members.
     func takeAnnotations(of name: String = "") -> [JSONTree.Member] {
         (annotations.removeValue(forKey: name) ?? []).compactMap { position in
             defer { slots[position] = nil }
@@ -46,7 +46,7 @@ final class JSONObject {
         }
     }
 
-    /// Removes the members that are named by the model: neither control members nor annotations.
+    /// Removes and returns the members with names of the model: neither control members nor annotations.
     func takeNamed() -> [JSONTree.Member] {
         slots.indices.compactMap { position in
             guard let name = slots[position]?.name.utf8, name.first != UInt8(ascii: "$"), !name.contains(UInt8(ascii: "@")) else {
@@ -81,21 +81,21 @@ extension JSONObject {
             isUnicode: bool("$Unicode", default: true, state))
         type.maxLength = take("$MaxLength").flatMap { state.maxLength($0.text ?? "", at: $0.place) }
         type.precision = take("$Precision").flatMap { state.precision($0.text ?? "", of: name, at: $0.place) }
-        // In JSON, a decimal that doesn't say has a variable scale.
+        // The default scale of a decimal is variable in JSON.
         let scale = take("$Scale")
         type.scale = scale.map { state.scale($0.text ?? "", at: $0.place) } ?? (name == "Edm.Decimal" ? .variable : nil)
         type.srid = take("$SRID").flatMap { state.srid($0.text ?? "", at: $0.place) }
         return type
     }
 
-    /// What remains: unknown control members are kept as attributes, others are told.
+    /// Returns the rest: unknown control members are kept as attributes, other members are reported.
     func rest(_ state: ReadingState) -> ServiceModel.Extensions {
         var extensions = ServiceModel.Extensions()
         for member in members {
             if member.name.hasPrefix("$"), ReadingState.isExtensionName(String(member.name.dropFirst())), let text = member.value.text {
                 extensions.attributes.append(.init(name: String(member.name.dropFirst()), value: text))
                 state.tell(
-                    .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is kept as it is", at: member.place,
+                    .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is kept unchanged", at: member.place,
                     severity: .noted)
             } else {
                 state.tell(

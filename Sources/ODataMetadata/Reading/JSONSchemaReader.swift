@@ -103,7 +103,7 @@ struct JSONSchemaReader {
         case "EntityContainer": schema.containers.append(container(object, child, in: namespace))
         default:
             state.tell(
-                .unknownElement, "'\(child.name)' has no $Kind that CSDL has", assuming: "it is ignored", at: child.place)
+                .unknownElement, "'\(child.name)' has no known $Kind", assuming: "it is ignored", at: child.place)
         }
     }
 
@@ -320,7 +320,7 @@ struct JSONSchemaReader {
 
     private func members(of tree: JSONTree) -> [JSONTree.Member] { object(tree).members }
 
-    /// The members of a value, which is told if it isn't an object.
+    /// Returns the members of a value; reports a value that isn't an object.
     private func object(_ tree: JSONTree) -> JSONObject {
         if tree.object == nil {
             state.tell(.invalidValue, "an object is expected here", assuming: "it is empty", at: tree.place)
@@ -332,7 +332,7 @@ struct JSONSchemaReader {
         state.tell(.missing, "the object has no \(member)", assuming: assumption, at: place)
     }
 
-    /// The members that the model names, without those whose names are too long.
+    /// Returns the members with names of the model, without names that are too long.
     private func named(_ object: JSONObject) -> [JSONTree.Member] {
         object.takeNamed().filter { state.isShort($0.name, at: $0.place, assuming: "it is ignored") }
     }
@@ -340,7 +340,7 @@ struct JSONSchemaReader {
     private func checkName(_ member: JSONTree.Member) {
         if ReadingState.isIdentifier(member.name) { return }
         state.tell(
-            .invalidName, "the name '\(member.name.prefix(200))' isn't an identifier of OData", assuming: "it is kept as it is",
+            .invalidName, "the name '\(member.name.prefix(200))' isn't an identifier of OData", assuming: "it is kept unchanged",
             at: member.place, severity: .noted)
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A value of a JSON document with its position.
 ///
-/// Foundation's `JSONSerialization` tells neither where a value is nor that a name is there twice, and keeps no order of members; the reader
-/// of CSDL JSON needs all three.
+/// Foundation's `JSONSerialization` reports neither positions nor duplicate names, and doesn't keep the order of members. The reader of
+/// CSDL JSON needs all three.
 struct JSONTree {
     struct Member {
         let name: String
@@ -26,7 +26,7 @@ struct JSONTree {
 
     /// Parses a document strictly by RFC 8259, in UTF-8.
     static func parse(_ data: Data, depthLimit: Int) throws -> JSONTree {
-        // Checked once: parts between ASCII characters of right UTF-8 are right, too.
+        // Checked once for the whole document: parts of valid UTF-8 between ASCII characters are valid, too.
         guard String(data: data, encoding: .utf8) != nil else {
             throw ServiceModelError(kind: .malformed, message: "The JSON document isn't UTF-8: load it again.")
         }
@@ -81,7 +81,7 @@ private struct JSONTreeParser {
         }
         let tree = try value(depth: 1)
         skipBlanks()
-        if index < bytes.count { throw error("something follows the value") }
+        if index < bytes.count { throw error("there is text after the value") }
         return tree
     }
 
@@ -89,7 +89,7 @@ private struct JSONTreeParser {
 
     private func error(_ reason: String, kind: ServiceModelError.Kind = .malformed) -> ServiceModelError {
         ServiceModelError(
-            kind: kind, message: "The metadata document isn't right as JSON: \(reason). Load it again.", line: line,
+            kind: kind, message: "The metadata document isn't valid JSON: \(reason). Load it again.", line: line,
             column: index - lineStart + 1)
     }
 
@@ -153,7 +153,7 @@ private struct JSONTreeParser {
             let place = place
             guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("the name of a member is missing") }
             let text = try string()
-            // Names recur: equal ones share one string.
+            // Names recur: equal names share one string.
             let name = names[text] ?? text
             if names[text] == nil { names[text] = text }
             skipBlanks()
@@ -183,7 +183,7 @@ private struct JSONTreeParser {
         let count = digits()
         guard count > 0, count == 1 || bytes[first] != 0x30 else { throw error("a value can't begin here") }
         if take(".") {
-            guard digits() > 0 else { throw error("a number has no digit behind its point") }
+            guard digits() > 0 else { throw error("a number has no digit after its decimal point") }
         }
         if take("e") || take("E") {
             if !take("+") { _ = take("-") }
@@ -230,12 +230,12 @@ private struct JSONTreeParser {
         case UInt8(ascii: "u"):
             var code = try hexadecimal()
             if (0xD800...0xDBFF).contains(code) {
-                guard take("\\"), take("u") else { throw error("a surrogate stands alone") }
+                guard take("\\"), take("u") else { throw error("a surrogate has no counterpart") }
                 let low = try hexadecimal()
-                guard (0xDC00...0xDFFF).contains(low) else { throw error("a surrogate stands alone") }
+                guard (0xDC00...0xDFFF).contains(low) else { throw error("a surrogate has no counterpart") }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
             }
-            guard let scalar = Unicode.Scalar(code) else { throw error("a surrogate stands alone") }
+            guard let scalar = Unicode.Scalar(code) else { throw error("a surrogate has no counterpart") }
             buffer += Array(String(Character(scalar)).utf8)
         default: throw error("a string has an unknown escape sequence")
         }
@@ -244,7 +244,7 @@ private struct JSONTreeParser {
     private mutating func hexadecimal() throws -> UInt32 {
         guard index + 4 <= bytes.count, bytes[index..<index + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit && $0 < 0x80 }),
             let code = UInt32(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16)
-        else { throw error("an escape sequence hasn't four digits") }
+        else { throw error("an escape sequence doesn't have four digits") }
         index += 4
         return code
     }

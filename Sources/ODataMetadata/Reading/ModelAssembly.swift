@@ -1,11 +1,11 @@
 import Foundation
 
-/// Makes a model of what a reader found in a document: merges what belongs together, repairs what is broken, and tells about it.
+/// Makes a model of the raw content of a document: merges related parts, repairs faults, and reports them.
 struct ModelAssembly {
     private let state: ReadingState
     private var outcome: RawDocument
 
-    /// Reads a document and those that it refers to, as far as they are given.
+    /// Reads a document and the given ones of its referenced documents.
     static func read(
         _ data: Data, isJSON: Bool?, references documents: [String: Data], limits: ServiceModel.Limits
     ) throws -> ServiceModel {
@@ -27,7 +27,7 @@ struct ModelAssembly {
         if data.count > limits.size {
             throw ServiceModelError(
                 kind: .tooLarge,
-                message: "The metadata document has \(data.count) bytes, and the limit is \(limits.size): raise the limit if it is right.")
+                message: "The metadata document has \(data.count) bytes, and the limit is \(limits.size): raise the limit to read it.")
         }
         if isJSON ?? ServiceModel.isJSON(data) {
             let state = ReadingState()
@@ -36,7 +36,8 @@ struct ModelAssembly {
         var state = ReadingState(expected: XMLProlog.aliases(in: data))
         var outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
         if state.hasLateAliases {
-            // A schema used the alias of a later one, which the first look missed. Now that all are known, a second pass gets all names right.
+            // A schema used the alias of a later one, which the search for aliases missed. Now all aliases are known, and a second pass
+            // resolves all names.
             state = ReadingState(namespaces: state.namespaces)
             outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
         }
@@ -45,7 +46,7 @@ struct ModelAssembly {
 
     // MARK: References
 
-    /// Reads the referenced documents, also those that they refer to in turn, each once.
+    /// Reads the referenced documents and, in turn, the documents that they refer to, each once.
     private func includedSchemas(_ documents: [String: Data], limits: ServiceModel.Limits) -> [ServiceModel.Schema] {
         var result: [ServiceModel.Schema] = []
         var read: [String: RawDocument] = [:]
@@ -93,11 +94,11 @@ struct ModelAssembly {
         types.repair(&outcome.schemas)
         outcome.associations.resolve(in: &outcome.schemas, state: state)
         types.repairRelations(&outcome.schemas)
-        // The paths are followed in a model whose types are right.
+        // Paths are followed in a model with repaired types.
         let draft = makeModel(including: included)
         let paths = PathRepair(state: state, paths: ModelPaths(model: draft, externalNamespaces: types.externalNamespaces))
         let model = paths.repair(&outcome.schemas) ? makeModel(including: included) : draft
-        // In the order of the document; the position in the list keeps equal ones stable.
+        // The diagnostics have the order of the document. The position in the list makes the sort stable.
         let sorted = state.diagnostics.enumerated().sorted {
             ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
         }
@@ -110,7 +111,7 @@ struct ModelAssembly {
             containerName: outcome.containerName, extensions: outcome.extensions)
     }
 
-    /// Merges schemas of one namespace, brings overloads together, and removes what is there twice.
+    /// Merges schemas of the same namespace, groups overloads, and removes duplicates.
     private mutating func merge() {
         outcome.extensions.attributes.sort { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
         outcome.references = Self.merged(outcome.references)
@@ -134,7 +135,7 @@ struct ModelAssembly {
         outcome.schemas = schemas
     }
 
-    /// Merges references to one document, which CSDL JSON can't write as two.
+    /// Merges references to the same document, because CSDL JSON can't contain two.
     private static func merged(_ references: [ServiceModel.Reference]) -> [ServiceModel.Reference] {
         var places: [String: Int] = [:]
         var result: [ServiceModel.Reference] = []
@@ -154,7 +155,7 @@ struct ModelAssembly {
     }
 
     private func removeDuplicates(_ schema: inout ServiceModel.Schema) {
-        // Types, terms and containers share their names; an operation may have several overloads, but no type's name.
+        // Types, terms and containers share one set of names. An operation may have several overloads, but not the name of a type.
         var names: Set<String> = []
         func filter<Child: ServiceModel.Element>(_ children: inout [Child], _ kind: String, name: (Child) -> String) {
             children.removeAll { child in
@@ -284,7 +285,7 @@ extension ServiceModel.Schema {
         extensions.elements += other.extensions.elements
     }
 
-    /// Removes attributes whose name an earlier one has.
+    /// Removes attributes with the name of an earlier one.
     fileprivate mutating func removeRepeatedAttributes() {
         var seen: Set<ServiceModel.Extensions.Attribute> = []
         extensions.attributes.removeAll { attribute in
@@ -292,7 +293,7 @@ extension ServiceModel.Schema {
         }
     }
 
-    /// The annotations of the schema that a reference includes, as a schema of their own, or `nil` if there are none.
+    /// Returns the annotations that a reference includes from the schema, as a separate schema, or `nil` if there are none.
     fileprivate func annotations(includedBy rules: InclusionRules) -> ServiceModel.Schema? {
         let groups = targetedAnnotations.compactMap { group -> ServiceModel.TargetedAnnotations? in
             var group = group
@@ -304,7 +305,7 @@ extension ServiceModel.Schema {
     }
 }
 
-/// Which annotations of a referenced document a reference includes (section 4.3).
+/// The rules for which annotations of a referenced document a reference includes (section 4.3).
 private struct InclusionRules {
     private let rules: Set<ServiceModel.IncludedAnnotations>
     private let terms: NamespaceNames
@@ -316,7 +317,7 @@ private struct InclusionRules {
         targets = NamespaceNames(rules.compactMap(\.targetNamespace))
     }
 
-    /// The target namespaces of rules that fit a target; `nil` is that of rules for all targets.
+    /// The target namespaces of rules that match a target; `nil` is the namespace of rules for all targets.
     func targetNamespaces(of target: String) -> [String?] { [nil] + targets.prefixes(of: target).map { $0 } }
 
     func include(_ annotation: ServiceModel.Annotation, at targets: [String?]) -> Bool {
@@ -330,7 +331,7 @@ private struct InclusionRules {
 }
 
 extension ModelDiagnostic {
-    /// The same diagnostic of another document.
+    /// Returns the same diagnostic for another document.
     fileprivate func moved(to uri: String) -> ModelDiagnostic {
         ModelDiagnostic(
             kind: kind, severity: severity, message: message, assumption: assumption, line: line, column: column, path: uri + "#" + path)

@@ -1,17 +1,17 @@
-/// Follows paths of properties and casts in a model whose types are right.
+/// Follows paths of properties and casts in a model with repaired types.
 struct ModelPaths {
     let model: ServiceModel
     /// Namespaces that the document includes, but whose schemas weren't given.
     let externalNamespaces: NamespaceNames
 
-    /// Where a path leads.
+    /// The end of a path.
     enum End {
-        /// A property of a primitive or unknown type, or nothing that the path can go on from.
+        /// A property of a primitive or unknown type, or another end that the path can't continue from.
         case value
         case type(String)
-        /// The path leaves the model.
+        /// The path leads outside of the model.
         case external
-        /// The path isn't right.
+        /// The path is invalid.
         case nowhere
     }
 
@@ -56,7 +56,7 @@ struct ModelPaths {
     }
 }
 
-/// Namespaces, and the question whether a name begins with one of them.
+/// A set of namespaces that finds those at the beginning of a name.
 struct NamespaceNames {
     private let names: Set<String>
     /// The lengths of the names in UTF-8, in ascending order. Names are compared only where they can be equal.
@@ -74,7 +74,7 @@ struct NamespaceNames {
         lengths.last.map { name.utf8.count <= $0 } ?? false && names.contains(String(name))
     }
 
-    /// The namespaces that a name begins with, followed by a dot, the longest first.
+    /// Returns the namespaces that begin a name and are followed by a dot, the longest first.
     func prefixes(of name: String) -> some Sequence<String> {
         let bytes = name.utf8
         return lengths.prefix { $0 < bytes.count }.reversed().lazy.compactMap { length -> String? in
@@ -85,6 +85,6 @@ struct NamespaceNames {
         }
     }
 
-    /// Whether a name begins with one of the namespaces and a dot.
+    /// Returns whether a name begins with one of the namespaces and a dot.
     func hasPrefix(of name: String) -> Bool { prefixes(of: name).contains { _ in true } }
 }

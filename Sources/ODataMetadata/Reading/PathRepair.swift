@@ -1,4 +1,4 @@
-/// Follows the paths of a model whose types are right: of keys, partners, bindings and annotations.
+/// Repairs the paths of a model with repaired types: the paths of keys, partners, bindings and annotations.
 struct PathRepair {
     private let state: ReadingState
     private let paths: ModelPaths
@@ -10,7 +10,7 @@ struct PathRepair {
         self.paths = paths
     }
 
-    /// Repairs schemas and returns whether anything changed. What doesn't change stays shared with the model.
+    /// Repairs schemas and returns whether anything changed. Unchanged parts stay shared with the model.
     func repair(_ schemas: inout [ServiceModel.Schema]) -> Bool {
         var hasChanged = false
         let targets = schemas.allSatisfy(\.targetedAnnotations.isEmpty) ? nil : AnnotationTargets(paths)
@@ -42,13 +42,13 @@ struct PathRepair {
 
     // MARK: Types
 
-    /// The type as repaired, or `nil` if nothing is to be repaired.
+    /// Returns the repaired type, or `nil` if it needs no repair.
     private func repaired(_ type: ServiceModel.StructuredType) -> ServiceModel.StructuredType? {
         let key = type.key.filter { reference in
             guard paths.leadsNowhere(reference.path, from: type.qualifiedName) else { return true }
             state.tell(
-                .unknownKeyProperty, "the key has a property '\(reference.path)' that the type hasn't",
-                assuming: "the key is without it", at: type.place, path: type.target)
+                .unknownKeyProperty, "the key has a property '\(reference.path)' that isn't in the type",
+                assuming: "the key doesn't contain it", at: type.place, path: type.target)
             return false
         }
         if type.kind == .entity, !type.isAbstract, key.isEmpty, model.key(of: type).isEmpty, !paths.hasExternalBase(type) {
@@ -83,7 +83,7 @@ struct PathRepair {
                 at: container.place, path: container.target)
             container.extends = nil
         }
-        // What a container extends may have sets that this document doesn't show.
+        // A container that this one extends may have sets that this document doesn't contain.
         let isComplete = container.extends.map { !paths.isExternal($0) } ?? true
         let names = Set(container.entitySets.map(\.name) + container.singletons.map(\.name))
         for index in container.entitySets.indices {
@@ -101,7 +101,7 @@ struct PathRepair {
             if !model.hasOperation(item.operation), !paths.isExternal(item.operation) {
                 state.tell(
                     .unknownResource, "the \(item.kind == .action ? "action" : "function") '\(item.operation)' isn't in the model",
-                    assuming: "the import stays, without parameters", at: item.place, path: item.target)
+                    assuming: "the import is kept, without parameters", at: item.place, path: item.target)
             }
             guard let set = item.entitySet else { continue }
             let local = self.local(set, in: container)
@@ -116,7 +116,7 @@ struct PathRepair {
         return container
     }
 
-    /// A path without the name of its own container.
+    /// Returns a path without the name of its container.
     private func local(_ target: String, in container: ServiceModel.EntityContainer) -> String {
         let prefix = container.qualifiedName + "/"
         return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
@@ -131,7 +131,7 @@ struct PathRepair {
             if paths.isExternal(first) { return true }
             return model.index.containers[String(first)] != nil
         }
-        // A set of a container that this one extends.
+        // The set may belong to a container that this one extends.
         return model.container?.qualifiedName == container.qualifiedName
             && (model.entitySet(String(first)) != nil || model.singleton(String(first)) != nil)
     }

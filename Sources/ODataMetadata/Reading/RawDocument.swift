@@ -1,15 +1,15 @@
-/// What a document has, with names in full, before it is checked.
+/// The content of a document with qualified names, before it is checked.
 struct RawDocument {
     var version = ServiceModel.Version.v4
     var schemas: [ServiceModel.Schema] = []
     var references: [ServiceModel.Reference] = []
     var extensions = ServiceModel.Extensions()
     var associations = Associations()
-    /// The container that CSDL JSON names.
+    /// The container that a CSDL JSON document names.
     var containerName: String?
 }
 
-/// The associations of V2 and V3, from which navigation properties get their types, and sets their bindings.
+/// The associations of V2 and V3. Navigation properties get their types from them, and sets get their bindings.
 struct Associations {
     struct End {
         let type: String
@@ -26,7 +26,7 @@ struct Associations {
 
     struct Association {
         let name: String
-        /// The ends by role; of two with one role, the first.
+        /// The ends by role. If two have the same role, the first counts.
         let ends: [String: End]
         let constraint: Constraint?
         let place: Place

@@ -1,20 +1,20 @@
-/// What the parts of a reader share while they read one document: names, the current path, and what is to tell.
+/// The state that the parts of a reader share while they read one document: names, the current path, and diagnostics.
 final class ReadingState {
-    /// Namespaces by alias, as far as the document has declared them.
+    /// The namespaces by alias that the document has declared so far.
     private(set) var namespaces: [String: String]
-    /// The names that began with neither a known alias nor a namespace of the document, up to now.
+    /// The names read so far that begin with neither a known alias nor a namespace of the document.
     private var unresolved: Set<String> = []
     private var resolved: [String: String] = [:]
     var version = ServiceModel.Version.v4
     var diagnostics: [ModelDiagnostic] = []
     private var path: [String] = []
 
-    /// Namespaces by alias that the document declares later on, by what a first look at it shows.
+    /// The namespaces by alias that the document declares later, according to a search before the first pass.
     private let expected: [String: String]
 
     /// - Parameters:
     ///   - namespaces: The namespaces by alias that an earlier pass over the document found.
-    ///   - expected: Those that a first look at the document shows.
+    ///   - expected: The namespaces by alias that a search in the document found.
     init(namespaces: [String: String] = [:], expected: [String: String] = [:]) {
         self.namespaces = namespaces
         self.expected = expected
@@ -22,17 +22,17 @@ final class ReadingState {
 
     // MARK: Names
 
-    /// The number of bytes that a name or a namespace can have: enough for the 511 characters that CSDL allows (section 15.2). The names of
-    /// a model repeat that of their namespace, so that a model would be far larger than its document if there were no limit.
+    /// The maximum number of bytes of a name or a namespace, enough for the 511 characters that CSDL allows (section 15.2). Every name in a
+    /// model repeats its namespace, so without a limit a model could be far larger than its document.
     private static let nameLimit = 2_048
 
-    /// Whether a name or namespace has a length that is read.
+    /// Returns whether a name or namespace is short enough to be read.
     static func canRead(_ name: String) -> Bool { name.utf8.count <= nameLimit }
 
-    /// A name or path as diagnostics show it: a long one is cut.
+    /// Returns a name or path for diagnostics; a long one is shortened.
     static func shown(_ name: String) -> String { canRead(name) ? name : String(name.unicodeScalars.prefix(200)) + "…" }
 
-    /// Whether a name or namespace has a length that is read; it is told if not.
+    /// Returns whether a name or namespace is short enough to be read, and reports it if it isn't.
     func isShort(_ name: String, at place: Place, assuming assumption: String) -> Bool {
         if Self.canRead(name) { return true }
         let start = String(name.unicodeScalars.prefix(40))
@@ -43,19 +43,19 @@ final class ReadingState {
     func declare(alias: String, of namespace: String, at place: Place) {
         if let other = namespaces[alias], other != namespace {
             tell(
-                .duplicateSchema, "the alias '\(alias)' stands for two namespaces", assuming: "it stands for '\(other)'", at: place)
+                .duplicateSchema, "the alias '\(alias)' is declared for two namespaces", assuming: "it means '\(other)'", at: place)
         } else {
             namespaces[alias] = namespace
             if expected[alias] != namespace { resolved.removeAll() }
         }
     }
 
-    /// Whether a name was read before the alias that it begins with was declared, or by one that never was.
+    /// Whether a name was read before its alias was declared, or its alias is never declared.
     var hasLateAliases: Bool {
         unresolved.contains { namespaces[$0] != nil } || expected.contains { namespaces[$0.key] != $0.value }
     }
 
-    /// Returns a qualified name in full. Equal names share one string.
+    /// Returns the qualified name with its namespace. Equal names share one string.
     func name(_ raw: String) -> String {
         if let name = resolved[raw] { return name }
         let trimmed = Self.trimmed(raw)
@@ -72,14 +72,14 @@ final class ReadingState {
         return name
     }
 
-    /// Returns a path with the names in its segments in full: of types, and of terms behind `@`.
+    /// Returns a path with qualified names in its segments: names of types, and of terms after `@`.
     func path(_ raw: String) -> String {
         let trimmed = Self.trimmed(raw)
         guard trimmed.utf8.contains(UInt8(ascii: ".")) else { return trimmed }
         if !trimmed.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "(") }) {
             return name(trimmed)
         }
-        // A key predicate can hold any character: a path with one is resolved up to it.
+        // A key predicate can contain any character, so a path is resolved only up to a key predicate.
         let bytes = trimmed.utf8
         let end = bytes.firstIndex { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "'") } ?? bytes.endIndex
         var result = ""
@@ -95,7 +95,7 @@ final class ReadingState {
         return result
     }
 
-    /// A segment of a path with its type, or with its term behind `@`, in full.
+    /// Returns a segment of a path with the qualified name of its type, or of its term after `@`.
     private func segment(_ segment: Substring) -> Substring {
         guard segment.utf8.contains(UInt8(ascii: ".")) else { return segment }
         guard let at = segment.utf8.firstIndex(of: UInt8(ascii: "@")) else { return name(String(segment))[...] }
@@ -104,7 +104,7 @@ final class ReadingState {
         return segment[..<start] + name(String(segment[start..<end])) + segment[end...]
     }
 
-    /// Returns the target of annotations with all names in full, also those of the parameters in `Sales.Find(self.A,Edm.Int32)/x`.
+    /// Returns the target of annotations with qualified names, including those of the parameters in `Sales.Find(self.A,Edm.Int32)/x`.
     func target(_ raw: String) -> String {
         let trimmed = Self.trimmed(raw)
         guard let open = trimmed.utf8.firstIndex(of: UInt8(ascii: "(")), let close = trimmed.utf8.lastIndex(of: UInt8(ascii: ")")),
@@ -130,7 +130,8 @@ final class ReadingState {
 
     // MARK: Diagnostics
 
-    /// Runs a step within an element of the model, whose path diagnostics then show. They repeat it, so that long names are cut.
+    /// Runs a step within an element of the model, whose path then is part of diagnostics. Long names in it are shortened, because
+    /// diagnostics repeat the path.
     func within<Result>(_ name: String, _ step: () -> Result) -> Result {
         path.append(Self.shown(name))
         defer { path.removeLast() }

@@ -1,16 +1,16 @@
 public import Foundation
 
 extension ServiceModel {
-    /// Reads a metadata document, CSDL XML or CSDL JSON: the first character that isn't blank decides.
+    /// Reads a metadata document in CSDL XML or CSDL JSON. The first character that isn't a blank determines the format.
     ///
-    /// What breaks the rules but is common is repaired, and ``diagnostics`` tells about it. A document is refused only if it isn't
-    /// well-formed, has no schema, has a document type declaration, or exceeds the limits.
+    /// Common faults are repaired, and ``diagnostics`` lists them. A document is refused only if it isn't well-formed, has no schema, has a
+    /// document type declaration, or exceeds the limits.
     ///
     /// - Parameters:
     ///   - data: The document.
-    ///   - references: The referenced documents by their address, as the document spells it. The reader fetches nothing: types of documents
-    ///     that aren't given remain unknown, which isn't a fault.
-    ///   - limits: The bounds of what is accepted.
+    ///   - references: The referenced documents by their address, in the spelling of the document. The reader fetches nothing: types of
+    /// documents that aren't given remain unknown, which isn't a fault.
+    ///   - limits: The limits of the reader.
     /// - Throws: `ServiceModelError`.
     public init(data: Data, references: [String: Data] = [:], limits: Limits = .standard) throws {
         self = try ModelAssembly.read(data, isJSON: nil, references: references, limits: limits)
@@ -20,8 +20,8 @@ extension ServiceModel {
     ///
     /// - Parameters:
     ///   - data: The document.
-    ///   - references: The referenced documents, in either format, by their address, as the document spells it.
-    ///   - limits: The bounds of what is accepted.
+    ///   - references: The referenced documents, in either format, by their address, in the spelling of the document.
+    ///   - limits: The limits of the reader.
     /// - Throws: `ServiceModelError`.
     public init(xml data: Data, references: [String: Data] = [:], limits: Limits = .standard) throws {
         self = try ModelAssembly.read(data, isJSON: false, references: references, limits: limits)
@@ -31,8 +31,8 @@ extension ServiceModel {
     ///
     /// - Parameters:
     ///   - data: The document.
-    ///   - references: The referenced documents, in either format, by their address, as the document spells it.
-    ///   - limits: The bounds of what is accepted.
+    ///   - references: The referenced documents, in either format, by their address, in the spelling of the document.
+    ///   - limits: The limits of the reader.
     /// - Throws: `ServiceModelError`.
     public init(json data: Data, references: [String: Data] = [:], limits: Limits = .standard) throws {
         self = try ModelAssembly.read(data, isJSON: true, references: references, limits: limits)

@@ -1,4 +1,4 @@
-/// Checks that the types that a model refers to exist, and replaces those that don't.
+/// Checks that the types in references exist, and replaces those that don't.
 struct TypeRepair {
     private enum Kind {
         case entity, complex, enumeration, definition
@@ -19,7 +19,7 @@ struct TypeRepair {
     private let state: ReadingState
     private var kinds: [String: Kind] = [:]
     private let namespaces: Set<String>
-    /// Namespaces that the document includes, but whose schemas weren't given: their types are right as far as one knows.
+    /// The namespaces that the document includes without given schemas. Their types can't be checked.
     let externalNamespaces: NamespaceNames
 
     init(
@@ -49,7 +49,7 @@ struct TypeRepair {
                 let definition = schemas[index].typeDefinitions[type]
                 if !definition.underlyingType.isPrimitive {
                     tell(
-                        .unknownType, "the type definition is of '\(definition.underlyingType.name)', which isn't primitive",
+                        .unknownType, "the type definition has the type '\(definition.underlyingType.name)', which isn't primitive",
                         "it is Edm.Untyped",
                         definition.place, definition.target)
                     schemas[index].typeDefinitions[type].underlyingType.name = "Edm.Untyped"
@@ -94,7 +94,7 @@ struct TypeRepair {
                 "the type has no base type", type.place, type.target)
             type.baseType = nil
         }
-        // A walk up the bases ends, or meets a type of this very walk: that one closes a cycle. Each type is walked over once.
+        // A walk up the base types ends, or reaches a type of the same walk, which closes a cycle. Each type is walked once.
         var walks: [String: Int] = [:]
         var number = 0
         forEachType(&schemas) { type, _ in
@@ -143,7 +143,7 @@ struct TypeRepair {
 
     // MARK: Uses of types
 
-    /// The name of a type that exists: as it is, or completed by the namespace it is used in or by `Edm`.
+    /// Returns the name of a type that exists: the name itself, or with the current namespace or `Edm` added.
     private func found(_ name: String, in namespace: String) -> String? {
         if kinds[name] != nil || Self.primitives.contains(name) { return name }
         guard !name.contains(".") else { return nil }
@@ -158,7 +158,7 @@ struct TypeRepair {
                 tell(.unknownType, "the type '\(type.name)' has no namespace", "it is '\(name)'", place, path())
                 type.name = name
             }
-            // An entity in a collection is never null, and a document can't say so.
+            // An entity in a collection is never null, and a document can't state it.
             if type.isCollection, kinds[name] == .entity || name == "Edm.EntityType" { type.isNullable = false }
         } else if !isExternal(type.name) {
             tell(.unknownType, "the type '\(type.name)' isn't in the model", "it is Edm.Untyped", place, path())
@@ -183,7 +183,7 @@ struct TypeRepair {
     }
 
     private func repair(_ operation: inout ServiceModel.Operation, in namespace: String) {
-        // The path of an overload names all types of its parameters.
+        // The path of an overload contains the types of all its parameters.
         let target = ReadingState.shown(operation.target)
         for index in operation.parameters.indices {
             let parameter = operation.parameters[index]
@@ -198,7 +198,7 @@ struct TypeRepair {
             tell(.missing, "the operation is bound, but has no parameter", "it isn't bound", operation.place, target)
             operation.isBound = false
         }
-        // The path of an overload names the types of its parameters.
+        // The path of an overload contains the types of its parameters.
         operation = operation.renewed()
     }
 
@@ -239,7 +239,7 @@ struct TypeRepair {
 }
 
 extension ServiceModel.Operation {
-    /// The operation with the path that follows from its parameters.
+    /// Returns the operation with the path of its current parameters.
     fileprivate func renewed() -> ServiceModel.Operation {
         var operation = ServiceModel.Operation(
             kind: kind, namespace: namespace, name: name, isBound: isBound, isComposable: isComposable, entitySetPath: entitySetPath,

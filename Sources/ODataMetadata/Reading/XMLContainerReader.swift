@@ -2,7 +2,7 @@
 struct XMLContainerReader {
     let schema: XMLSchemaReader
     let namespace: String
-    /// The operations behind function imports of V2 and V3.
+    /// The operations of function imports of V2 and V3.
     private(set) var operations: [ServiceModel.Operation] = []
     private(set) var associationSets: [Associations.AssociationSet] = []
 
@@ -125,12 +125,12 @@ struct XMLContainerReader {
         return olderImport(node, name, isInServiceDocument: isInServiceDocument)
     }
 
-    /// Reads a function import of V2 or V3 as an operation of the schema and an import of it.
+    /// Reads a function import of V2 or V3 as an operation of the schema and an import of that operation.
     private mutating func olderImport(
         _ node: XMLNode, _ name: String, isInServiceDocument: Bool
     ) -> ServiceModel.OperationImport? {
         let place = node.place
-        // Only a parameter that says so can be null before V4.
+        // Before V4, a parameter can be null only if it is marked as nullable.
         var (parameters, returnType, extensions) = state.within(name) { schema.signature(node, isNullable: false) }
         let isBound = state.bool(node.take("IsBindable"), default: false, of: "IsBindable", at: place)
         let isComposable = state.bool(node.take("IsComposable"), default: false, of: "IsComposable", at: place)
@@ -153,7 +153,7 @@ struct XMLContainerReader {
         let entitySet = isBound ? nil : node.take("EntitySet")
         extensions.attributes = schema.rest(node)
         if isBound {
-            // An operation that is bound is called on its binding parameter only, so that it has no import.
+            // A bound operation is called on its binding parameter only, so it has no import.
             operations.append(
                 operation(
                     kind, name, isBound: true, isComposable: isComposable, path: path, parameters, returnType, annotations, extensions,

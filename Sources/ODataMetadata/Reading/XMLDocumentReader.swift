@@ -41,8 +41,8 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         parser.shouldProcessNamespaces = true
         parser.shouldReportNamespacePrefixes = true
         parser.shouldResolveExternalEntities = false
-        // On Linux the result is true also for documents that are cut off or not well-formed: only the reported errors and the end of the
-        // root tell.
+        // On Linux the result is true even for documents that are cut off or not well-formed. Only the reported errors and the end of the
+        // root are reliable.
         let isComplete = parser.parse()
         if let failure = reader.failure { throw failure }
         if !reader.hasEnded || !isComplete && !reader.isTolerated(parser.parserError) {
@@ -77,12 +77,12 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         depth += 1
         let place = Place(line: parser.lineNumber, column: parser.columnNumber)
         if depth > depthLimit {
-            fail(parser, .tooDeep, "The metadata document nests more than \(depthLimit) elements: raise the limit if it is right.")
+            fail(parser, .tooDeep, "The metadata document nests more than \(depthLimit) elements: raise the limit to read it.")
             return
         }
         let uri = namespaceURI ?? ""
         let isEDM = XMLNamespace.isEDM(uri)
-        // Documents that declare no namespace are read as if they did.
+        // Elements of documents without a declared namespace are read as elements of CSDL.
         let isKnown = isEDM || uri.isEmpty && !elementName.utf8.contains(UInt8(ascii: ":"))
         var list: [XMLNode.Attribute] = []
         list.reserveCapacity(attributes.count)
@@ -99,9 +99,9 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
             hasForthNamespace = uri == XMLNamespace.edmx
             outcome.extensions.attributes += node.keptAttributes
         case .root where isKnown && elementName == "Schema":
-            // A file of schema only, as some tools write it.
+            // Some tools write a file with only a schema.
             state.tell(
-                .missing, "the schema has no Edmx around it", assuming: "the version is taken from the namespace", at: place,
+                .missing, "the schema isn't inside of an Edmx element", assuming: "the version is taken from the namespace", at: place,
                 severity: .noted)
             begin(node)
         case .root:
@@ -154,7 +154,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         if isTolerated(error) {
             guard (error as NSError).code == 201 else { return }
             state.tell(
-                .undeclaredPrefix, "a prefix isn't declared", assuming: "it is its own namespace",
+                .undeclaredPrefix, "a prefix isn't declared", assuming: "it is used as a namespace",
                 at: Place(line: parser.lineNumber, column: parser.columnNumber))
         } else if failure == nil {
             failure = ServiceModelError(
@@ -164,7 +164,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         }
     }
 
-    // XMLProlog refuses a document type declaration; these are for encodings that it can't read.
+    // XMLProlog refuses a document type declaration. These callbacks are for encodings that it can't read.
 
     func parser(_ parser: XMLParser, foundInternalEntityDeclarationWithName name: String, value: String?) { refuseType(parser) }
 
@@ -185,7 +185,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         parser.abortParsing()
     }
 
-    /// Undeclared prefixes, and URIs of namespaces that aren't URIs, leave a document readable.
+    /// Undeclared prefixes, and namespaces that aren't valid URIs, don't make a document unreadable.
     private func isTolerated(_ error: (any Error)?) -> Bool {
         guard let error else { return true }
         return [99, 100, 201].contains((error as NSError).code)
@@ -196,7 +196,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
             return XMLNode.Attribute(name: name, namespace: "", value: value)
         }
         let prefix = String(name[..<colon])
-        // An undeclared prefix is a namespace of its own.
+        // An undeclared prefix becomes a namespace.
         return XMLNode.Attribute(
             name: String(name[name.index(after: colon)...]), namespace: prefixes[prefix]?.last ?? prefix, value: value)
     }
@@ -204,7 +204,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
     private func begin(_ node: XMLNode) {
         if XMLNamespace.isThird(node.namespace) { hasThirdNamespace = true }
         if node.namespace == XMLNamespace.edm { hasForthNamespace = true }
-        // What a schema means by default depends on the version.
+        // The defaults of a schema depend on the version.
         state.version = version
         schema = reader.schema(node)
         level = .schema

@@ -5,7 +5,7 @@ struct XMLExpressionReader {
     static let description = "Org.OData.Core.V1.Description"
     static let longDescription = "Org.OData.Core.V1.LongDescription"
 
-    /// Reads the annotations inside an element. Of two with the same term and qualifier, the first counts.
+    /// Reads the annotations inside an element. If two have the same term and qualifier, the first counts.
     func annotations(in node: XMLNode) -> [ServiceModel.Annotation] {
         var result: [ServiceModel.Annotation] = []
         for child in node.children {
@@ -19,9 +19,9 @@ struct XMLExpressionReader {
         return state.unique(result)
     }
 
-    /// Reads an annotation, or returns `nil` if it has no term, which is told.
+    /// Reads an annotation; returns `nil` and reports it if it has no term.
     func annotation(_ node: XMLNode) -> ServiceModel.Annotation? {
-        // V3 has TypeAnnotation, whose term is a type and whose children are the values of a record.
+        // V3 has TypeAnnotation, with a type as its term, and the values of a record as its children.
         guard let term = node.take("Term") ?? (node.name == "TypeAnnotation" ? node.take("Type") : nil) else {
             state.tell(.missing, "\(node.name) has no Term", assuming: "the annotation is ignored", at: node.place)
             return nil
@@ -48,7 +48,8 @@ struct XMLExpressionReader {
         }
     }
 
-    /// Reads the value of an element that has it as an attribute or as a child: `Annotation`, `PropertyValue`, `LabeledElement`, `UrlRef`.
+    /// Reads the value of an element that contains it as an attribute or as a child: `Annotation`, `PropertyValue`, `LabeledElement`,
+    /// `UrlRef`.
     private func value(of node: XMLNode) -> ServiceModel.Expression? {
         var result: ServiceModel.Expression?
         for attribute in node.keptAttributes {
@@ -162,7 +163,7 @@ struct XMLExpressionReader {
         for child in operands(of: node) {
             guard child.name == "PropertyValue", let name = child.take("Property") else {
                 state.tell(
-                    .unknownElement, "a record holds PropertyValue with a Property, and not \(child.name)", assuming: "it is ignored",
+                    .unknownElement, "\(child.name) in a record isn't a PropertyValue with a Property", assuming: "it is ignored",
                     at: child.place)
                 continue
             }
@@ -182,7 +183,7 @@ struct XMLExpressionReader {
 }
 
 extension ReadingState {
-    /// Removes annotations whose term and qualifier an earlier one has, and tells about them.
+    /// Removes annotations with the term and qualifier of an earlier one, and reports them.
     func unique(_ annotations: [ServiceModel.Annotation]) -> [ServiceModel.Annotation] {
         guard annotations.count > 1 else { return annotations }
         struct Key: Hashable {

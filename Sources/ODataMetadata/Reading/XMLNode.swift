@@ -1,5 +1,5 @@
-/// An element of a metadata document with what is inside it. The reader builds one for each child of a schema, and drops it once it is part
-/// of the model: memory beside the model is that of the largest child.
+/// An element of a metadata document with its content. The reader builds one for each child of a schema, and releases it once it is part of
+/// the model, so at most one child is in memory in addition to the model.
 final class XMLNode {
     struct Attribute {
         let name: String
@@ -14,10 +14,10 @@ final class XMLNode {
     let namespace: String
     /// Whether the element belongs to CSDL.
     let isKnown: Bool
-    /// Whether the text of the element counts.
+    /// Whether the text of the element is part of the model.
     let hasText: Bool
     let place: Place
-    /// The attributes that nobody has taken, ordered by namespace and name: the parser gives them in no order.
+    /// The attributes that weren't taken, ordered by namespace and name, because the parser's order is undefined.
     private(set) var attributes: [Attribute]
     var children: [XMLNode] = []
     var text = ""
@@ -31,7 +31,7 @@ final class XMLNode {
         self.place = place
     }
 
-    /// The common elements without text, in which blanks are no part of the model.
+    /// The common elements without text. Blanks in them are ignored.
     private static let elementsWithoutText: Set = [
         "EntityType", "ComplexType", "EnumType", "EntityContainer", "Action", "Function", "Property", "NavigationProperty", "Member",
         "Annotations", "Annotation", "Record", "Collection", "PropertyValue", "EntitySet", "Singleton", "FunctionImport", "Parameter",
@@ -39,7 +39,7 @@ final class XMLNode {
         "Association", "AssociationSet",
     ]
 
-    /// Removes an attribute and returns its value. What remains in the end is unknown.
+    /// Removes an attribute and returns its value. Attributes that remain at the end are unknown.
     func take(_ name: String, in namespace: String = "") -> String? {
         guard let index = attributes.firstIndex(where: { $0.name == name && $0.namespace == namespace }) else { return nil }
         return attributes.remove(at: index).value
@@ -50,13 +50,13 @@ final class XMLNode {
         attributes.first { $0.name == name && $0.namespace == namespace }?.value
     }
 
-    /// The element as one that the model keeps, but doesn't understand.
+    /// The element as an extension, which the model keeps without a meaning.
     var kept: ServiceModel.Extensions.Element {
         ServiceModel.Extensions.Element(
             namespace: namespace, name: name, attributes: keptAttributes, text: ReadingState.trimmed(text), children: children.map(\.kept))
     }
 
-    /// The attributes that nobody has taken, as extensions.
+    /// The attributes that weren't taken, as extensions.
     var keptAttributes: [ServiceModel.Extensions.Attribute] {
         attributes.map { ServiceModel.Extensions.Attribute(namespace: $0.namespace, name: $0.name, value: $0.value) }
     }
@@ -69,12 +69,12 @@ enum XMLNamespace {
     static let xml = "http://www.w3.org/XML/1998/namespace"
     private static let microsoft = "http://schemas.microsoft.com/ado/"
 
-    /// Whether a namespace is that of CSDL, of any version: services also use unpublished ones such as `…/ado/2008/01/edm`.
+    /// Returns whether a namespace is one of CSDL, of any version: services also use unpublished ones such as `…/ado/2008/01/edm`.
     static func isEDM(_ uri: String) -> Bool { uri == edm || uri.hasPrefix(microsoft) && uri.hasSuffix("/edm") }
 
-    /// Whether a namespace is that of the document around the schemas, of any version.
+    /// Returns whether a namespace is one of the document around the schemas, of any version.
     static func isEDMX(_ uri: String) -> Bool { uri == edmx || uri.hasPrefix(microsoft) && uri.hasSuffix("/edmx") }
 
-    /// Whether a namespace of CSDL is that of OData 3.0.
+    /// Returns whether a namespace of CSDL is one of OData 3.0.
     static func isThird(_ uri: String) -> Bool { uri.hasPrefix(microsoft + "2009/11") }
 }

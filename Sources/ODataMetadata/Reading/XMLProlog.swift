@@ -1,6 +1,6 @@
 import Foundation
 
-/// The begin of an XML document, before its root element.
+/// The beginning of an XML document, before its root element.
 enum XMLProlog {
     static let refusal =
         "The metadata document has a document type declaration, which CSDL doesn't use: it isn't read, since entities can "
@@ -8,7 +8,7 @@ enum XMLProlog {
 
     /// Returns the document in UTF-8 without an XML declaration, and refuses a document type declaration.
     ///
-    /// On Linux, `XMLParser` traps on values that aren't UTF-8, which libxml2 lets through: it must not get any.
+    /// On Linux, libxml2 accepts some invalid UTF-8, and `XMLParser` traps on it, so the parser must only get valid UTF-8.
     static func checked(_ data: Data) throws -> Data {
         let data = try unicode(data)
         var index = data.startIndex
@@ -31,7 +31,7 @@ enum XMLProlog {
         return data
     }
 
-    /// The namespaces by alias in the start tags of schemas, as far as a search for them shows: it knows nothing of comments and prefixes.
+    /// Returns the namespaces by alias in the start tags of schemas. It is a text search, which knows nothing of comments and prefixes.
     static func aliases(in data: Data) -> [String: String] {
         var aliases: [String: String] = [:]
         var rest = Array(data)[...]
@@ -67,7 +67,7 @@ enum XMLProlog {
         if data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE]) {
             return try body(of: String(data: data, encoding: .utf16), "UTF-16")
         }
-        // Another encoding is told by the declaration, in ASCII.
+        // The declaration, in ASCII, states any other encoding.
         let head = String(decoding: data.prefix(200), as: UTF8.self)
         var name = "utf-8"
         if let start = head.range(of: "<?xml "), let end = head.range(of: "?>"), start.upperBound <= end.lowerBound,
@@ -91,11 +91,12 @@ enum XMLProlog {
         }
     }
 
-    /// A text in UTF-8, without the XML declaration, which would contradict it. Its line breaks stay, so that positions are right.
+    /// Returns a text in UTF-8 without the XML declaration, which would contradict it. Line breaks are kept, so that positions remain
+    /// right.
     private static func body(of text: String?, _ encoding: String) throws -> Data {
         guard let text else {
             throw ServiceModelError(
-                kind: .malformed, message: "The metadata document says that it is in \(encoding), but isn't: load it again.", line: 1,
+                kind: .malformed, message: "The metadata document declares \(encoding), but isn't in it: load it again.", line: 1,
                 column: 1)
         }
         guard text.hasPrefix("<?xml"), let end = text.range(of: "?>") else { return Data(text.utf8) }

@@ -43,14 +43,14 @@ struct XMLSchemaReader {
             default: reference.extensions.elements.append(unknown(child))
             }
         }
-        // The terms of the annotations may begin with an alias of the reference itself.
+        // The terms of the annotations may begin with an alias that the reference declares.
         reference.annotations = expressions.annotations(in: node)
         for (index, child) in includes.enumerated() { reference.includes[index].annotations = expressions.annotations(in: child) }
         reference.extensions.attributes = rest(node)
         return reference
     }
 
-    /// Reads the attributes of a `Schema`; its children follow by `add(_:to:associations:)`.
+    /// Reads the attributes of a `Schema`. `add(_:to:associations:)` reads its children.
     func schema(_ node: XMLNode) -> ServiceModel.Schema {
         var namespace = node.take("Namespace")
         if let name = namespace {
@@ -121,7 +121,7 @@ struct XMLSchemaReader {
             }
             return
         case "Using":
-            // The way of V2 and V3 to give another namespace an alias.
+            // V2 and V3 give another namespace an alias by this element.
             if let other = node.value("Namespace"), let alias = node.value("Alias"),
                 state.isShort(other, at: node.place, assuming: "the alias is ignored")
             {
@@ -333,7 +333,7 @@ struct XMLSchemaReader {
         return operation
     }
 
-    /// Reads parameters and the return type, which V3 also writes as an attribute.
+    /// Reads parameters and the return type, which V3 can also write as an attribute.
     func signature(
         _ node: XMLNode, isNullable: Bool
     ) -> (parameters: [ServiceModel.Parameter], returnType: ServiceModel.ReturnType?, extensions: ServiceModel.Extensions) {
@@ -356,7 +356,7 @@ struct XMLSchemaReader {
                 let parameter = state.within(name) {
                     var parameter = ServiceModel.Parameter(
                         name: name, type: typeReference(child, isNullable: isNullable), annotations: expressions.annotations(in: child))
-                    // `In` is what every parameter is.
+                    // Every parameter is an `In` parameter.
                     if child.value("Mode") == "In" { _ = child.take("Mode") }
                     parameter.extensions = self.extensions(child)
                     parameter.place = child.place
@@ -381,7 +381,7 @@ struct XMLSchemaReader {
     private func association(_ node: XMLNode, _ name: String) -> Associations.Association {
         let ends = node.children.filter { $0.name == "End" }.map { end -> (String, Associations.End) in
             let type = end.value("Type").map { state.typeName($0).name } ?? "Edm.Untyped"
-            // Without a role, the simple name of the type is the role.
+            // The default role is the simple name of the type.
             let role = end.value("Role") ?? type.split(separator: ".").last.map(String.init) ?? ""
             return (
                 role,
@@ -406,91 +406,4 @@ struct XMLSchemaReader {
         return Associations.Association(
             name: name, ends: Dictionary(ends) { first, _ in first }, constraint: constraint, place: node.place)
     }
-
-    // MARK: Parts
-
-    /// Reads a type with its facets.
-    func typeReference(_ node: XMLNode, attribute: String = "Type", isNullable: Bool = true) -> ServiceModel.TypeReference {
-        let place = node.place
-        var type: (name: String, isCollection: Bool)
-        if let raw = node.take(attribute) {
-            type = state.typeName(raw)
-        } else {
-            type = (state.version < .v4 ? "Edm.String" : "Edm.Untyped", false)
-            missing(attribute, of: node, assuming: "it is \(type.name)")
-        }
-        return ServiceModel.TypeReference(
-            type.name, isCollection: type.isCollection,
-            isNullable: state.bool(node.take("Nullable"), default: isNullable, of: "Nullable", at: place),
-            maxLength: state.maxLength(node.take("MaxLength"), at: place),
-            precision: state.precision(node.take("Precision"), of: type.name, at: place), scale: state.scale(node.take("Scale"), at: place),
-            srid: state.srid(node.take("SRID"), at: place),
-            isUnicode: state.bool(node.take("Unicode"), default: true, of: "Unicode", at: place))
-    }
-
-    /// The attributes that remain, of which those without a prefix are told if no version of CSDL has them.
-    func rest(_ node: XMLNode) -> [ServiceModel.Extensions.Attribute] {
-        guard !node.attributes.isEmpty else { return [] }
-        for attribute in node.attributes where attribute.namespace.isEmpty && !Self.olderAttributes.contains(attribute.name) {
-            state.tell(
-                .unknownElement, "\(node.name) has an unknown attribute '\(attribute.name)'", assuming: "it is kept as it is",
-                at: node.place, severity: .noted)
-        }
-        return node.keptAttributes
-    }
-
-    /// What remains of an element with no other children than annotations.
-    func extensions(_ node: XMLNode) -> ServiceModel.Extensions {
-        var extensions = ServiceModel.Extensions(attributes: rest(node))
-        for child in node.children where !Self.annotationNames.contains(child.name) { extensions.elements.append(unknown(child)) }
-        return extensions
-    }
-
-    static let annotationNames: Set = ["Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation"]
-
-    /// Attributes of CSDL 1.0 to 3.0 that 4.0 hasn't, and some of 4.0 that aren't of use where they are.
-    private static let olderAttributes: Set = [
-        "FixedLength", "Collation", "ConcurrencyMode", "CollectionKind", "Mode", "Relationship", "FromRole", "ToRole", "IsSideEffecting",
-        "EntitySet", "IsBindable", "TypeAccess", "GetterAccess", "SetterAccess", "Extends", "StoreGeneratedPattern",
-    ]
-
-    /// The name of an element, or `nil` if it has none, which is told.
-    func name(of node: XMLNode) -> String? {
-        guard let name = node.take("Name"), !name.isEmpty else {
-            missing("Name", of: node, assuming: "the element is kept as it is, outside of the model")
-            return nil
-        }
-        guard state.isShort(name, at: node.place, assuming: "the element is kept as it is, outside of the model") else { return nil }
-        if !ReadingState.isIdentifier(name) {
-            state.tell(
-                .invalidName, "the name '\(name.prefix(200))' of the \(node.name) isn't an identifier of OData",
-                assuming: "it is kept as it is", at: node.place, severity: .noted)
-        }
-        return name
-    }
-
-    func missing(_ attribute: String, of node: XMLNode, assuming assumption: String) {
-        state.tell(.missing, "\(node.name) has no \(attribute)", assuming: assumption, at: node.place)
-    }
-
-    /// Tells about an element of CSDL that isn't allowed here, and returns it as an unknown one.
-    func unknown(_ node: XMLNode) -> ServiceModel.Extensions.Element {
-        if node.isKnown { tellUnknown(node, assuming: "it is kept as it is, outside of the model") }
-        return node.kept
-    }
-
-    func tellUnknown(_ node: XMLNode, assuming assumption: String) {
-        let isOther = Self.knownElements.contains(node.name)
-        state.tell(
-            isOther ? .misplacedElement : .unknownElement,
-            isOther ? "\(node.name) isn't allowed here" : "CSDL has no element '\(node.name.prefix(100))'", assuming: assumption,
-            at: node.place)
-    }
-
-    private static let knownElements: Set = [
-        "EntityType", "ComplexType", "EnumType", "TypeDefinition", "Term", "Action", "Function", "EntityContainer", "EntitySet",
-        "Singleton", "ActionImport", "FunctionImport", "Property", "NavigationProperty", "Key", "PropertyRef", "Member", "Parameter",
-        "ReturnType", "Annotations", "Annotation", "Association", "AssociationSet", "NavigationPropertyBinding", "ReferentialConstraint",
-        "OnDelete", "Schema", "End",
-    ]
 }

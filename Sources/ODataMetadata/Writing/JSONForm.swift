@@ -1,13 +1,13 @@
 import Foundation
 
 extension ServiceModel {
-    /// The model as CSDL JSON can say it: what `json()` writes and `init(json:)` reads.
+    /// The model in the form of CSDL JSON, which `json()` writes and `init(json:)` reads.
     package var jsonForm: ServiceModel {
         JSONForm(model: self).converted()
     }
 }
 
-/// Converts a model to what CSDL JSON can say.
+/// Converts a model to the form of CSDL JSON.
 private struct JSONForm {
     let model: ServiceModel
 
@@ -21,7 +21,7 @@ private struct JSONForm {
 
     // MARK: Extensions
 
-    /// Whether an attribute can stay: as a member with a `$`.
+    /// Returns whether an attribute can be written as a member with a `$`.
     private func isPlain(_ attribute: ServiceModel.Extensions.Attribute) -> Bool {
         attribute.namespace.isEmpty && ReadingState.isExtensionName(attribute.name)
     }
@@ -59,7 +59,7 @@ private struct JSONForm {
         schema.complexTypes = schema.complexTypes.map(structuredType)
         schema.enumTypes = schema.enumTypes.map { type in
             var type = plain(type)
-            // A member is a number, which has no members.
+            // A member is a number in JSON, so it can't contain extensions.
             type.members = type.members.map { plain($0, keepsPlain: false) }
             return type
         }
@@ -73,7 +73,7 @@ private struct JSONForm {
             term.type = type(term.type)
             return term
         }
-        // A name stands for one member of an object: a type, or the overloads of an operation.
+        // A name is one member of an object: a type, or the overloads of an operation.
         let names = Set(
             (schema.entityTypes + schema.complexTypes).map(\.name) + schema.enumTypes.map(\.name) + schema.typeDefinitions.map(\.name)
                 + schema.terms.map(\.name) + schema.containers.map(\.name))
@@ -192,7 +192,7 @@ private struct JSONForm {
         }
     }
 
-    /// Adds annotations to an expression that is an object in JSON; others can't have any.
+    /// Adds annotations to an expression that is an object in JSON. Other expressions can't have annotations.
     private func annotated(
         _ value: ServiceModel.Expression, _ annotations: [ServiceModel.Annotation]
     ) -> ServiceModel.Expression {
@@ -222,7 +222,7 @@ private struct JSONForm {
     }
 }
 
-/// What can have annotations and extensions.
+/// An element with annotations and extensions.
 private protocol Annotated {
     var annotations: [ServiceModel.Annotation] { get set }
     var extensions: ServiceModel.Extensions { get set }

@@ -1,4 +1,18 @@
-/// Writes a model as CSDL JSON (CSDL JSON 4.01). The model is in the form that JSON can say.
+public import Foundation
+
+extension ServiceModel {
+    /// Returns the model as a CSDL JSON document (CSDL JSON 4.01), always with the same bytes for equal models.
+    ///
+    /// CSDL JSON has fewer kinds of constants: dates, paths, members of enumerations and similar values become strings. It has no
+    /// `MaxLength` of `max`, and can't contain elements of other namespaces or attributes of the document's root. Attributes of other
+    /// namespaces become annotations, operations with the name of a type are left out, and annotations without a value get the default
+    /// value of their term, or else `true`. Reading the document results in the model with these changes.
+    public func json() -> Data {
+        Data(JSONModelWriter(model: jsonForm).document().utf8)
+    }
+}
+
+/// Writes a model as CSDL JSON (CSDL JSON 4.01). The model is in the form of CSDL JSON.
 struct JSONModelWriter {
     let model: ServiceModel
 
@@ -186,7 +200,7 @@ struct JSONModelWriter {
         case .fixed(let scale): members.append(("$Scale", .number(String(scale))))
         case .floating: members.append(("$Scale", .string("floating")))
         case .variable where isTyped && name == "$Type" || type.name != "Edm.Decimal": members.append(("$Scale", .string("variable")))
-        // Without a scale, a decimal of a property has a variable one in JSON.
+        // In JSON, the default scale of a property's decimal is variable.
         case nil where type.name == "Edm.Decimal" && !(isTyped && name == "$Type"): members.append(("$Scale", .number("0")))
         default: break
         }
@@ -203,7 +217,7 @@ struct JSONModelWriter {
         "Edm.Byte", "Edm.SByte", "Edm.Int16", "Edm.Int32", "Edm.Int64", "Edm.Decimal", "Edm.Double", "Edm.Single",
     ]
 
-    /// A default value as the JSON that values of the type are.
+    /// Returns a default value in the JSON form of the type's values.
     private func value(_ text: String, of type: ServiceModel.TypeReference) -> JSONOutput {
         let name = model.typeDefinition(type.name)?.underlyingType.name ?? type.name
         if name == "Edm.String" { return .string(text) }

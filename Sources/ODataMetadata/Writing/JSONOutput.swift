@@ -1,16 +1,16 @@
-/// A JSON document that is about to be written, with its members in order.
+/// A JSON document to write, with its members in order.
 indirect enum JSONOutput {
     typealias Member = (name: String, value: JSONOutput)
 
     case null
     case bool(Bool)
-    /// A number as it is written.
+    /// A number, as written.
     case number(String)
     case string(String)
     case array([JSONOutput])
     case object([Member])
 
-    /// Writes the value, with members and elements on lines of their own.
+    /// Writes the value, each member and element on a separate line.
     func write(to text: inout String, indentation: Int) {
         switch self {
         case .null: text += "null"

@@ -39,7 +39,7 @@ enum XMLExpressionWriter {
         ]
     }
 
-    /// A constant or path as the name of its attribute or element and its text.
+    /// Returns a constant or path as the name of its attribute or element, and its text.
     private static func constant(_ value: ServiceModel.Expression) -> (name: String, text: String)? {
         switch value {
         case .binary(let text): ("Binary", text)

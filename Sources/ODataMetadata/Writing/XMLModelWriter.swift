@@ -1,3 +1,18 @@
+public import Foundation
+
+extension ServiceModel {
+    /// Returns the model as a CSDL XML document, always with the same bytes for equal models.
+    ///
+    /// A model of V2 or V3 is written in the structure of 4.0, with its own types and the attributes of its extensions. Except for the
+    /// version, reading the document results in an equal model. The schemas of ``includedSchemas`` belong to other documents and aren't
+    /// written. Characters that XML 1.0 doesn't allow are written as U+FFFD.
+    ///
+    /// - Parameter version: The version of the document, at least 4.0; by default the model's own.
+    public func xml(version: Version? = nil) -> Data {
+        Data(XMLModelWriter(model: self, version: max(version ?? self.version, .v4)).document().utf8)
+    }
+}
+
 /// Writes a model as CSDL XML (CSDL XML 4.01).
 struct XMLModelWriter {
     let model: ServiceModel
@@ -164,7 +179,7 @@ struct XMLModelWriter {
     }
 
     private func facets(_ type: ServiceModel.TypeReference, name: String = "Type") -> [(String, String?)] {
-        // The elements of a collection of entities are never null, which isn't written.
+        // The elements of a collection of entities are never null, so this isn't written.
         let isImplied = type.isCollection && (type.name == "Edm.EntityType" || model.entityType(type.name) != nil)
         return [
             (name, type.description), ("Nullable", isImplied || name != "Type" ? nil : flag(type.isNullable, default: true)),

@@ -3,7 +3,8 @@ struct XMLOutput {
     private(set) var body = ""
     private var depth = 0
     private var isOpen = false
-    /// Whether elements follow each other without line breaks and indentation: within an element with text, these would be part of it.
+    /// Whether elements follow each other without line breaks and indentation. Within an element with text, these would be part of the
+    /// text.
     private var isInline = false
     /// Prefixes by namespace, in the order of their first use.
     private(set) var prefixes: [(namespace: String, prefix: String)] = []
@@ -16,7 +17,7 @@ struct XMLOutput {
 
     init(depth: Int) { self.depth = depth }
 
-    /// Another part of the document, which shares the prefixes.
+    /// Returns another part of the document, with the same prefixes.
     func beginning(depth: Int) -> XMLOutput {
         var part = XMLOutput(depth: depth)
         part.prefixes = prefixes
@@ -33,14 +34,14 @@ struct XMLOutput {
         return prefix
     }
 
-    /// Writes an element with attributes, of which those that are `nil` are left out, and with what `content` writes.
+    /// Writes an element with attributes, except those that are `nil`, and with the output of `content`.
     mutating func element(
         _ name: String, _ attributes: [(String, String?)] = [], extensions: ServiceModel.Extensions = ServiceModel.Extensions(),
         content: (inout XMLOutput) -> Void = { _ in }
     ) {
         begin(name)
         for case (let name, let value?) in attributes { attribute(name, value) }
-        // A model that was made by hand can have attributes that XML can't, or that the element has already.
+        // A model created by code can have attributes that are invalid in XML or that the element already has.
         for extra in extensions.attributes where ReadingState.isXMLName(extra.name) {
             if extra.namespace.isEmpty, attributes.contains(where: { $0.0 == extra.name }) { continue }
             attribute(extra.namespace.isEmpty ? extra.name : prefix(of: extra.namespace) + ":" + extra.name, extra.value)
@@ -53,7 +54,7 @@ struct XMLOutput {
         end(name)
     }
 
-    /// Writes an element with a text and what `content` writes behind it.
+    /// Writes an element with a text, followed by the output of `content`.
     mutating func element(_ name: String, text: String, content: (inout XMLOutput) -> Void = { _ in }) {
         begin(name)
         body += ">"
@@ -61,7 +62,7 @@ struct XMLOutput {
         end(name, isIndented: false)
     }
 
-    /// Writes an element that the model doesn't understand.
+    /// Writes an element of unknown meaning.
     mutating func element(_ extra: ServiceModel.Extensions.Element) {
         var name = extra.name
         var attributes: [(String, String?)] = []
@@ -87,7 +88,7 @@ struct XMLOutput {
         end(name, isIndented: false)
     }
 
-    /// Writes a text, and what `content` writes behind it in the same line.
+    /// Writes a text, and the output of `content` after it in the same line.
     private mutating func inline(_ text: String, _ content: (inout XMLOutput) -> Void) {
         let wasInline = isInline
         isInline = true
@@ -102,7 +103,7 @@ struct XMLOutput {
         body += "\""
     }
 
-    /// Writes the begin of a start tag, in a new line.
+    /// Writes the beginning of a start tag, in a new line.
     private mutating func begin(_ name: String) {
         if isOpen { body += isInline ? ">" : ">\n" }
         isOpen = false
@@ -136,7 +137,7 @@ struct XMLOutput {
             case "\t": output += isAttribute ? "&#9;" : "\t"
             case "\r": output += "&#13;"
             default:
-                // XML 1.0 can't hold other control characters, not even as references.
+                // XML 1.0 doesn't allow other control characters, not even as references.
                 let isAllowed = scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
                 output.unicodeScalars.append(isAllowed ? scalar : "\u{FFFD}")
             }

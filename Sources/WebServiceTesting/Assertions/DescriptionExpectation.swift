@@ -1,11 +1,11 @@
 public import Foundation
 public import WebServiceClient
 
-/// Expects that a client's table has no changes, since its description was stored, that affect callers or the wire.
+/// Expects that a client's table has no changes since its description was stored that affect callers or the wire.
 ///
 ///     @Test func tableIsCompatible() throws { try expectNoBreakingChanges(of: GitHub.self, since: file) }
 ///
-/// Store the description once, and again with each change on purpose, beside the tests and under version control:
+/// Store the description once, and again after each intended change, in the folder of the tests and under version control:
 ///
 ///     try GitHub.describe(as: .json).write(to: file, atomically: true, encoding: .utf8)
 ///
@@ -41,7 +41,7 @@ public func expectNoBreakingChanges(
 
 /// Reads stored descriptions.
 private enum DescriptionFile {
-    /// Why a file has no description.
+    /// The reason why a file has no description.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }

@@ -51,7 +51,7 @@ extension ExaminableRequest {
         throw failure("the method \(method)", found: examinedMethod)
     }
 
-    /// Expects the URL, character by character: absolute for a stub's request, path and query for a server's.
+    /// Expects the URL, compared character by character: absolute for a stub's request, path and query for a server's.
     ///
     /// - Throws: ``TestingFailure``.
     public func expectURL(_ url: String) throws(TestingFailure) {

@@ -78,7 +78,7 @@ public final class ManualClock: Clock {
         } onCancel: {
             let sleeper = state.withLock { state in
                 let sleeper = state.sleepers.removeValue(forKey: number)
-                // Cancelled before it fell asleep: the sleep must find the cancellation.
+                // The task was cancelled before it fell asleep; the sleep must find the cancellation.
                 if sleeper == nil { state.cancelled.insert(number) }
                 return sleeper
             }

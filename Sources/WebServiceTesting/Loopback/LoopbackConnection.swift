@@ -102,7 +102,7 @@ struct LoopbackConnection {
         request.trailers = trailers
     }
 
-    /// Returns the response of a guard or the handler; a failure if the connection ended, so that no one can be answered.
+    /// Returns the response of a guard or the handler, or a failure if the connection ended and no response can be sent.
     private func respond(to request: LoopbackRequest, by route: LoopbackRoutes.Route) -> Result<LoopbackResponse, ConnectionEnd> {
         for check in route.guards {
             if let refusal = check.check(request) { return .success(refusal) }

@@ -1,23 +1,23 @@
 import Foundation
 public import WebServiceClient
 
-/// Expects that a method calls the table with its own key, and passes its arguments in their order.
+/// Expects that a method calls the table with the method's own key, and passes its arguments in their order.
 ///
 ///     try await expectCall(GitHub.repository(owner:name:), on: github)
 ///     try await expectCall(GitHub.createIssue(owner:name:issue:), on: github, giving: IssueDraft(title: "A title"))
 ///
-/// The method runs in a dry run: nothing is sent. Its arguments are samples that tell their positions, such as `sample0`, 101, or a
-/// `Decodable` value made of them; the request must be the one that the endpoint makes of the same samples. Two arguments of the type `Bool`, or of an
-/// enumeration with few cases, may have the same sample, so that exchanging them isn't noticed.
+/// The method runs in a dry run: nothing is sent. Its arguments are samples that contain their positions, such as `sample0`, 101, or a
+/// `Decodable` value made of these; the request must be the same as the endpoint's request for these samples. Two arguments of the type
+/// `Bool`, or of an enumeration with few cases, may have the same sample, so an exchange of these isn't found.
 ///
-/// A method that changes its arguments on purpose can't be checked like this, and neither can one with a parameter that is a function with
-/// `inout` parameters, which Swift 6.3 can't compile here.
+/// A method that changes its arguments intentionally can't be checked, and neither can one with a parameter that is a function with `inout`
+/// parameters, which Swift 6.3 can't compile here.
 ///
 /// - Parameters:
 ///   - method: The method, not applied to a client.
 ///   - client: The client that makes the call. Its preparers, interceptors and authentication providers run.
 ///   - samples: Arguments of types whose values can't be invented, such as enumerations without a list of cases and types that aren't
-///     `Decodable`. Each goes to the first argument that it fits and that has none.
+/// `Decodable`. Each becomes the first argument of its type that has none.
 /// - Throws: ``TestingFailure`` that shows the two requests, or the error of the call.
 public func expectCall<Client: WebServiceClient, each Argument: Sendable, Result>(
     _ method: @escaping @Sendable (Client) -> @Sendable (repeat each Argument) async throws -> Result, on client: Client,
@@ -41,7 +41,7 @@ public func expectCall<Client: WebServiceClient, each Argument: Sendable, Result
     try await CheckedCall(client: client, values: values).expect(found, Result.self)
 }
 
-/// A call that was made with samples, and is made again by its key.
+/// A call that is made with samples by the method, and again by its key.
 private struct CheckedCall<Client: WebServiceClient> {
     let client: Client
     let values: [(any Sendable)?]
@@ -57,7 +57,7 @@ private struct CheckedCall<Client: WebServiceClient> {
         }
         let passed = use.passed.map { values[$0] }
         let expected = try await request(key, passed, result)
-        // What differs between two equal calls, such as the boundary of a multipart body, tells nothing.
+        // Parts that differ between two equal calls, such as the boundary of a multipart body, aren't compared.
         let again = try await request(key, passed, result)
         let differences = Self.differences(found, expected, again)
         guard differences.isEmpty else {
@@ -94,7 +94,7 @@ private struct CheckedCall<Client: WebServiceClient> {
         for field in Array(found.headers) + Array(expected.headers) where !names.contains(field.name) { names.append(field.name) }
         for name in names {
             let (own, other) = (found.headers[name], expected.headers[name])
-            // The result decides what is accepted, and a method may convert it.
+            // The result determines the accepted media types, and a method may convert it.
             let isOfResult = name == .accept && !"\(own ?? "")\(other ?? "")".contains("sample")
             guard own != other, other == again.headers[name], !isOfResult else { continue }
             let text = { (value: String?) in

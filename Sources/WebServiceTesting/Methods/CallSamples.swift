@@ -1,8 +1,8 @@
 import Foundation
 
-/// Makes the arguments of a checked call. Each tells its position, so that exchanged arguments are seen.
+/// Makes the arguments of a checked call. Each contains its position, so that exchanged arguments are found.
 struct CallSamples {
-    /// The values of the caller that no argument has taken.
+    /// The caller's values that no argument has used.
     private(set) var given: [any Sendable]
     private var position = 0
 
@@ -28,16 +28,16 @@ struct SampleMaker {
     /// The names of the properties that lead to the value.
     var path: [String] = []
 
-    /// The number of values in values. A type may contain itself.
+    /// The maximum nesting of values. A type may contain itself.
     private static let depthLimit = 16
 
-    /// Whether optional values are nil and lists empty, so that types which contain themselves have few values.
+    /// Whether optional values are nil and lists are empty, so that types that contain themselves have few values.
     var isBrief: Bool { path.count >= 4 }
 
-    /// The maker of a value inside.
+    /// Returns the maker of a nested value.
     func inside(_ name: String) -> SampleMaker { SampleMaker(position: position, path: path + [name]) }
 
-    /// Text that tells the position and the property: `sample0`, `sample0-name`.
+    /// Text with the position and the property: `sample0`, `sample0-name`.
     var text: String { (["sample\(position)"] + path.filter { !$0.isEmpty }).joined(separator: "-") }
 
     /// Returns a value of a type.
@@ -113,7 +113,7 @@ private struct ArgumentDecoder: Decoder {
 private struct SampleProperties<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let maker: SampleMaker
     var codingPath: [any CodingKey] { [] }
-    /// A dictionary asks for its keys.
+    /// The keys that a dictionary requests.
     var allKeys: [Key] { [Key(stringValue: "sample")].compactMap(\.self) }
 
     func contains(_: Key) -> Bool { true }
@@ -159,7 +159,7 @@ private struct SampleValue: SingleValueDecodingContainer {
     var codingPath: [any CodingKey] { [] }
 
     func decodeNil() -> Bool { false }
-    // One level more, so that types that wrap each other without end reach the limit.
+    // Counts one more level, so that types that wrap each other endlessly reach the limit.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try SampleMaker(position: maker.position, path: maker.path + [""]).value(type)
     }

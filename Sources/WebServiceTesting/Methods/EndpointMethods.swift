@@ -1,6 +1,6 @@
 public import WebServiceClient
 
-/// Expects that the tables of some clients and their methods agree.
+/// Expects that the tables of some clients agree with their methods.
 ///
 ///     @Test func tablesFit() throws {
 ///         try expectEndpointsMatchMethods(of: GitHub.self, Shop.self, ignoring: ["legacy(id:)"])
@@ -8,17 +8,17 @@ public import WebServiceClient
 ///
 /// Each key must be the name of a method, or of a property with a getter. Each method that calls the table must have a key. Arguments must
 /// have types that can be encoded for their places, and the result must fit the endpoint's `raw()`, `decoding(at:)`, `paged(by:)`, its
-/// statuses and its settings for streams. A method whose result converts what the call returns can't be judged: ignore its key.
+/// statuses and its settings for streams. If a method converts the result of the call, it can't be checked: ignore its key.
 ///
-/// The methods are read from the symbols of the running process: see ``MethodList``. What a build doesn't tell, such as internal methods
-/// after optimization, isn't checked; it is in the returned ``EndpointMethodReport``, and is written to standard error. If no methods can be
-/// read, the expectation fails.
+/// The methods are read from the symbols of the running process: see ``MethodList``. Methods that a build doesn't contain, such as internal
+/// ones after optimization, aren't checked. The returned ``EndpointMethodReport`` lists them, and they are written to standard error. If no
+/// methods can be read, the expectation fails.
 ///
 /// - Parameters:
 ///   - clients: The clients.
-///   - keys: Keys and names of methods that aren't checked: those that are only called dynamically, that pass another key to `call`, whose
-///     method is in an extension of a protocol, or that convert their results.
-/// - Returns: What was checked, and what wasn't, for each client.
+///   - keys: Keys and names of methods to ignore: those that are only called dynamically, that pass another key to `call`, that are
+/// declared in an extension of a protocol, or that convert their results.
+/// - Returns: The checked and unchecked parts of each client.
 /// - Throws: ``TestingFailure`` with a line for each fault of each client.
 @discardableResult
 public func expectEndpointsMatchMethods(
@@ -37,12 +37,12 @@ public struct EndpointMethodReport: Sendable, Hashable, CustomStringConvertible 
     public let client: String
     /// How many of the client's methods could be read.
     public let completeness: MethodList.Completeness
-    /// What doesn't agree, with the fixes.
+    /// The disagreements, with the fixes.
     public internal(set) var faults: [String] = []
-    /// What couldn't be checked, with the reasons.
+    /// The unchecked parts, with the reasons.
     public internal(set) var unchecked: [String] = []
 
-    /// The client, and its faults and what is unchecked on a line each.
+    /// The client, and its faults and unchecked parts, one per line.
     public var description: String {
         var text = "\(client): the table and the methods "
         text += faults.isEmpty ? "agree, as far as they can be compared" : "don't agree"
@@ -78,7 +78,7 @@ public struct EndpointMethodReport: Sendable, Hashable, CustomStringConvertible 
         if foundNone, case .unreadable = list.completeness {
             completeness = list.completeness
         } else if foundNone {
-            // How the client was built decides, and that isn't known for certain.
+            // The reason is the way in which the client was built, which isn't known for certain.
             let reason =
                 if case .publicOnly(let reason) = list.completeness { reason } else { "the class is empty, or its symbols were removed" }
             completeness = .unreadable("none of its \(uses.count) endpoints has a method: \(reason)")
@@ -103,7 +103,7 @@ public struct EndpointMethodReport: Sendable, Hashable, CustomStringConvertible 
         let free = names.subtracting(keys).filter { !$0.isProperty }
         var unfound: [String] = []
         for use in uses where !names.contains(use.key) {
-            // A method that calls the table without success is the likeliest; a helper is unlikely to be meant.
+            // A method that calls the table without a key is the likeliest candidate; a helper method is unlikely.
             let candidates = orphans.isEmpty ? free : orphans
             let sameBase = candidates.filter { $0.baseName == use.key.baseName }
             let nearest =
@@ -141,7 +141,7 @@ public struct EndpointMethodReport: Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// Finds arguments that can't be encoded for their places, and a result that doesn't fit.
+    /// Finds arguments that can't be encoded for their places, and results that don't fit.
     private mutating func compareTypes(_ use: EndpointUse, _ method: MethodList.Method) {
         for (position, places) in use.places.enumerated() where method.parameters.indices.contains(position) && !places.isEmpty {
             let text = method.parameters[position]
@@ -164,12 +164,12 @@ public struct EndpointMethodReport: Sendable, Hashable, CustomStringConvertible 
         } else if !method.result.hasPrefix("("), !method.result.contains(" -> "), !Self.isEncodable(method.result, method.constraints),
             method.constraints[method.result] == nil
         {
-            // A tuple or a function is no result of a call: the method makes it.
+            // A call can't return a tuple or a function, so the method makes it.
             unchecked.append("\(method.name): whether the result, \(method.result), fits")
         }
     }
 
-    /// Whether a type without a type of its own is certainly encodable: an existential, or a generic parameter.
+    /// Returns whether an existential or a generic parameter is certainly encodable.
     private static func isEncodable(_ text: String, _ constraints: [String: [String]]) -> Bool {
         let names = text.hasSuffix("?") ? String(text.dropLast()) : text
         let bare = names.hasPrefix("(") && names.hasSuffix(")") ? String(names.dropFirst().dropLast()) : names

@@ -1,21 +1,21 @@
 public import Foundation
 public import WebServiceClient
 
-/// The methods of a client, as the symbol tables of the running process tell them.
+/// The methods of a client, read from the symbol tables of the running process.
 ///
 ///     let list = MethodList(of: GitHub.self)
 ///     print(list.completeness, list.methods.map(\.name))
 ///
-/// Debug builds, as `swift test` makes them, have the symbols of all methods. An optimized build has those of public methods only, and a
-/// stripped one may have none: ``completeness`` tells which.
+/// Debug builds, such as those of `swift test`, have the symbols of all methods. An optimized build has those of public methods only, and a
+/// stripped one may have none: see ``completeness``.
 public struct MethodList: Sendable {
-    /// How many of the methods are in the list.
+    /// The part of the methods that the list contains.
     public enum Completeness: Sendable, Hashable, CustomStringConvertible {
         /// All methods.
         case complete
-        /// Certainly the public methods only, for this reason.
+        /// Certainly only the public methods, for this reason.
         case publicOnly(String)
-        /// No list, for this reason.
+        /// No methods, for this reason.
         case unreadable(String)
 
         /// The case and its reason.
@@ -36,18 +36,18 @@ public struct MethodList: Sendable {
         public let parameters: [String]
         /// The type of the result, with its modules; `()` for none.
         public let result: String
-        /// Whether the method is asynchronous. That of a property isn't known.
+        /// Whether the method is asynchronous; unknown for a property.
         public let isAsync: Bool
-        /// Whether the method throws. That of a property isn't known.
+        /// Whether the method throws; unknown for a property.
         public let isThrowing: Bool
-        /// The name of the class that has the method: the client's, or that of a superclass.
+        /// The name of the class that declares the method: the client's class or a superclass.
         public let owner: String
-        /// Whether the method passes its own name on, as `call` and `stream` do by default; `nil` if its code can't be read.
+        /// Whether the method passes on its own name, as `call` and `stream` do by default; `nil` if its code can't be read.
         public let usesOwnName: Bool?
 
-        /// The protocols of generic parameters.
+        /// The protocols of the generic parameters.
         let constraints: [String: [String]]
-        /// The types that were found for ``parameters``.
+        /// The types for ``parameters``, if they were found.
         let parameterTypes: [(any Any.Type)?]
         let resultType: (any Any.Type)?
 
@@ -69,7 +69,7 @@ public struct MethodList: Sendable {
             left.name == right.name && left.parameters == right.parameters && left.result == right.result && left.owner == right.owner
         }
 
-        /// Hashes what `==` compares.
+        /// Hashes the parts that `==` compares.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(name)
             hasher.combine(parameters)
@@ -85,12 +85,12 @@ public struct MethodList: Sendable {
 
     /// The methods of the client and of its superclasses up to ``WebServiceClient/WebServiceClient``, sorted by name.
     public let methods: [Method]
-    /// How many of the methods are in the list.
+    /// The part of the methods that the list contains.
     public let completeness: Completeness
-    /// The files that can't be read, with the reasons. They may have extensions of the class.
+    /// The files that can't be read, with the reasons. They may contain extensions of the class.
     public let unreadableFiles: [String]
 
-    /// Lists the methods of a client. Takes some hundredths of a second, depending on the size of the process's files.
+    /// Lists the methods of a client. This takes some hundredths of a second, depending on the size of the process's files.
     public init(of client: WebServiceClient.Type) {
         self = Self.lists(of: [client], SymbolSearch()).first ?? MethodList(methods: [], .unreadable("there is no class"), [])
     }
@@ -99,7 +99,8 @@ public struct MethodList: Sendable {
         (self.methods, self.completeness, self.unreadableFiles) = (methods, completeness, unreadableFiles)
     }
 
-    /// Returns the declarations of an executable file's symbols that begin with a text. For fuzz tests of what reads the file's bytes.
+    /// Returns the declarations of an executable file's symbols that begin with a text. For fuzz tests of the code that reads the file's
+    /// bytes.
     @_spi(Fuzzing) public static func declarations(in data: Data, beginningWith prefix: String) throws -> [String] {
         try ObjectFile.declarations(in: data, beginningWith: prefix)
     }
@@ -129,7 +130,7 @@ public struct MethodList: Sendable {
 }
 
 extension MethodList.Completeness {
-    /// The lesser of two: the list of a class is no better than those of its superclasses.
+    /// Returns the lesser of two: the list of a class is at most as complete as those of its superclasses.
     fileprivate func lesser(_ other: MethodList.Completeness) -> MethodList.Completeness {
         switch (self, other) {
         case (.unreadable, _), (.publicOnly, .complete), (.publicOnly, .publicOnly), (.complete, .complete): self

@@ -5,34 +5,34 @@ struct SymbolSearch {
     /// A method of a class.
     struct Method {
         let signature: MethodSignature
-        /// The types of the parameters; `nil` for what isn't a type of its own, such as a generic parameter.
+        /// The types of the parameters; `nil` for a parameter without a concrete type, such as a generic one.
         let parameters: [(any Any.Type)?]
         /// The type of the result.
         let result: (any Any.Type)?
-        /// Whether the method's code has the method's name as a text; `nil` if that can't be read.
+        /// Whether the method's code contains the method's name as a text; `nil` if the code can't be read.
         let usesOwnName: Bool?
     }
 
-    /// What the files tell of a class.
+    /// The methods of a class in the files.
     struct Methods {
         var methods: [Method] = []
         var completeness = MethodList.Completeness.complete
     }
 
-    /// A class, and how its symbols begin.
+    /// A class and the prefix of its symbols.
     private struct Target {
         let type: AnyClass
         /// The index of the file that has the class.
         let file: Int
         let prefix: String
-        /// The beginning of the names in the class's module.
+        /// The prefix of the names in the class's module.
         let module: String
     }
 
     let files: [LoadedFile]
     /// Why some files can't be read.
     let problems: [String]
-    /// Whether the files are taken for optimized ones, even if nothing in them shows it.
+    /// Whether the files are treated as optimized ones, even without an indication in them.
     let isOptimized: Bool
 
     #if DEBUG
@@ -92,7 +92,7 @@ struct SymbolSearch {
             return .publicOnly("\(loaded.path) is built with optimization, which removes methods that aren't public")
         }
         #if canImport(Darwin)
-        // Not tried yet, and linkers there remove what isn't used, in debug builds too.
+        // Not tried yet. Linkers on this platform remove unused code, in debug builds too.
         return .publicOnly("\(loaded.path) may have been linked without methods that aren't used")
         #else
         return .complete
@@ -105,7 +105,8 @@ struct SymbolSearch {
             let mangled = _mangledTypeName(type)
         else { return nil }
         let module = "$s" + Self.module(of: mangled)
-        // A generic class's name has its arguments. A private class's has the address of what makes it private, but its symbols don't.
+        // The name of a generic class contains its arguments. The name of a private class contains the address of its private context, but
+        // its symbols don't.
         if !descriptor.isGeneric, !mangled.contains("$") {
             return Target(type: type, file: file, prefix: "$s" + mangled, module: module)
         }
@@ -114,7 +115,7 @@ struct SymbolSearch {
         files[file].file.forEachSymbol(beginningWith: [module]) { symbol, _ in
             if symbol.address == address, symbol.name.hasSuffix("Mn") { prefix = String(symbol.name.dropLast(2)) }
         }
-        // Without local symbols, the class has no name; the reason is in the file.
+        // Without local symbols, the class has no name; the state of the file gives the reason.
         return Target(type: type, file: file, prefix: prefix ?? "$s" + mangled, module: module)
     }
 
@@ -125,14 +126,14 @@ struct SymbolSearch {
         return String(digits + mangled.dropFirst(digits.count).prefix(length))
     }
 
-    /// The text of the class or type whose descriptor has a name.
+    /// Returns the text of the class or type in the name of a descriptor.
     private static func nominalType(_ symbol: String) -> String? {
         let introduction = "nominal type descriptor for "
         guard let text = Demangler.text(of: symbol), text.hasPrefix(introduction) else { return nil }
         return String(text.dropFirst(introduction.count))
     }
 
-    /// Whether only an optimizer makes functions with such a name: specializations, merged functions, outlined constants.
+    /// Returns whether only an optimizer makes functions with such a name: specializations, merged functions, outlined constants.
     private static func isOfOptimizer(_ name: String) -> Bool {
         name.hasSuffix("Tg5") || name.hasSuffix("Tm") || name.hasSuffix("Tv_") || name.hasSuffix("Tf4n_n")
     }
@@ -141,7 +142,7 @@ struct SymbolSearch {
         of target: Target, in found: [(symbol: ObjectFile.Symbol, file: Int)], _ resolver: inout TypeResolver
     ) -> [Method] {
         guard let owner = Self.nominalType(target.prefix + "Mn") else { return [] }
-        // The parts of an asynchronous method, and its closures, have names that begin with the method's own.
+        // The names of the parts of an asynchronous method, and of closures, begin with the method's name.
         let sorted = found.sorted { ($0.symbol.name, $0.file) < ($1.symbol.name, $1.file) }
         let addresses = sorted.map(\.symbol.address).sorted()
         let references = files.map { CodeReferences(file: $0.file) }
@@ -162,8 +163,8 @@ struct SymbolSearch {
         return methods
     }
 
-    /// The size of a function: up to the class's next symbol, if the file doesn't tell it. A few bytes of another function do no harm, since
-    /// a method's name is hardly anywhere else.
+    /// Returns the size of a function: up to the class's next symbol, if the file doesn't contain it. A few bytes of another function have
+    /// no effect, since a method's name rarely occurs elsewhere.
     private static func size(of symbol: ObjectFile.Symbol, _ addresses: [UInt64]) -> UInt64 {
         if symbol.size > 0 { return symbol.size }
         var (low, high) = (0, addresses.count)

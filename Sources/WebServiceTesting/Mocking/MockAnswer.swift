@@ -3,7 +3,7 @@ import WebServiceClient
 
 /// An answer of a ``MockServer`` for an endpoint.
 public struct MockAnswer: Sendable {
-    /// What an answer is made from.
+    /// The input of an answer.
     struct Setting: Sendable {
         /// The seed of samples, the same for equal requests.
         let seed: UInt64
@@ -57,7 +57,7 @@ public struct MockAnswer: Sendable {
     }
 
     /// Returns an answer that gives one answer per request, in order; the last one repeats. A request that fails with a status, or without
-    /// any response, takes no turn.
+    /// any response, doesn't use up an answer.
     public static func inTurn(_ answers: MockAnswer...) -> MockAnswer {
         let turns = Turns(answers)
         return MockAnswer(respond: { request, setting in
@@ -73,7 +73,7 @@ public struct MockAnswer: Sendable {
     }
 }
 
-/// An answer with the type of a method's result, so that an answer of another type doesn't compile: see ``MockServer/answer(_:on:with:)``.
+/// An answer with the type of a method's result, so that an answer of another type doesn't compile. See ``MockServer/answer(_:on:with:)``.
 public struct TypedMockAnswer<Value>: Sendable {
     let answer: MockAnswer
 

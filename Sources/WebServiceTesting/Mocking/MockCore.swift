@@ -13,7 +13,7 @@ final class MockCore: Sendable {
         var misses: [String] = []
     }
 
-    /// What a request gets.
+    /// The reply to a request.
     private enum Reply {
         case response(LoopbackResponse)
         /// The real service answers.
@@ -29,14 +29,14 @@ final class MockCore: Sendable {
 
     init(client: String, routes: [MockRoute], seed: UInt64, clock: any Clock<Duration>, forwarding: MockForwarding?) {
         self.client = client
-        // Of several routes that fit, the most specific one comes first; equal ones stay in the order of the table.
+        // If several routes fit, the most specific one comes first; equally specific ones stay in the order of the table.
         self.routes = routes.enumerated().sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }.map(\.element)
         self.seed = seed
         self.clock = clock
         self.forwarding = forwarding
     }
 
-    /// Adds the handler. A task per request is only needed for another clock than the server's, and for forwarding.
+    /// Adds the handler. Only a clock other than the server's, and forwarding, need a task per request.
     func add(to routes: inout LoopbackRoutes) {
         if clock is ContinuousClock, forwarding == nil {
             routes.fallback { [self] request in
@@ -65,7 +65,7 @@ final class MockCore: Sendable {
         state.withLock { change(&$0) }
     }
 
-    /// Changes the plan of an endpoint, which begins again.
+    /// Changes the plan of an endpoint and restarts the plan.
     func change(_ key: String, _ change: (inout FaultPlan) -> Void) throws(TestingFailure) {
         try set(key) { state in
             change(&state.plans[key, default: FaultPlan()])
@@ -92,7 +92,7 @@ final class MockCore: Sendable {
         let method = request.method == "HEAD" && !routes.contains { $0.method == "HEAD" } ? "GET" : request.method
         let fitting = routes.filter { $0.method == method && $0.fits(path: path, query: items) }
         guard !fitting.isEmpty else { return (.response(missed(noRouteFor: request)), .zero) }
-        // Endpoints that differ only in arguments can't be told apart: one with an answer is preferred.
+        // Requests don't distinguish endpoints that differ only in arguments: one with an answer is preferred.
         let (route, answer, turn) = state.withLock { state in
             let route = fitting.first { state.answers[$0.key] != nil } ?? fitting[0]
             state.requests[route.key, default: 0] += 1
@@ -130,7 +130,7 @@ final class MockCore: Sendable {
         guard case .data(let data) = response.body else {
             return response.failing(isReset ? .reset(afterBytes: limit) : .cut(afterBytes: limit))
         }
-        // A body that would be complete must also fail.
+        // A cut after the end of the body must make the body fail too.
         var cut = response.framed(.contentLength(max(data.count, limit + 1)))
         cut.body = .data(data.prefix(limit))
         return isReset ? cut.failing(.reset(afterBytes: .max)) : cut.failing(.cut(afterBytes: .max))
@@ -162,7 +162,7 @@ final class MockCore: Sendable {
 /// Sends requests of a mock server to the real service.
 struct MockForwarding: Sendable {
     private static let bodyLimit = 64 << 20
-    /// Fields of a connection, which the next one has its own of (RFC 9110, section 7.6.1), and those that the library sets again.
+    /// The fields of a connection, which the next connection sets itself (RFC 9110, section 7.6.1), and those that the library sets.
     private static let ownFields: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host", "content-length", "expect",
         "accept-encoding",
@@ -182,7 +182,7 @@ struct MockForwarding: Sendable {
         self.transport = transport
     }
 
-    /// Returns the response of the service; a 502 that tells why there is none.
+    /// Returns the response of the service, or a 502 with the reason if there is none.
     func response(to request: LoopbackRequest) async throws -> LoopbackResponse {
         guard !request.isBodyCut else { return .text("The request's body exceeds the server's bodyLimit.\n", status: 502) }
         let target = request.target

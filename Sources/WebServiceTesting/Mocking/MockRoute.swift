@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// The route of an endpoint, turned around: it recognizes the requests that the endpoint makes.
+/// The reverse of an endpoint's route: it recognizes the requests that the endpoint makes.
 struct MockRoute: Sendable {
     private enum Token: Sendable {
         /// Bytes with normal escapes.
@@ -26,7 +26,7 @@ struct MockRoute: Sendable {
     private let query: [RequestShape.Item]
     private let tokens: [Token]
 
-    /// Turns a route around.
+    /// Makes the reverse of a route.
     ///
     /// - Parameter prefix: The path of the service root.
     init(_ route: EndpointRoute, prefix: String) {
@@ -34,7 +34,7 @@ struct MockRoute: Sendable {
         method = route.method.rawValue
         text = route.text
         root = route.root
-        // A question mark of a URI template's expression is in braces.
+        // A question mark within an expression of a URI template is inside of braces.
         let path = route.isURITemplate ? route.text[...] : route.text.prefix { $0 != "?" }
         let fixed = route.text.dropFirst(path.count).dropFirst().split(separator: "&").filter { !$0.contains("%%") }
         query =
@@ -93,8 +93,8 @@ struct MockRoute: Sendable {
         return Array(segments.joined(separator: "/").utf8)
     }
 
-    /// Whether a path with normal escapes fits. Each token is compared with all positions that the tokens before it can reach, so that the
-    /// time is bounded by the product of both lengths.
+    /// Returns whether a path with normal escapes fits. Each token is compared with all positions that the tokens before it can reach, so
+    /// the time is bounded by the product of both lengths.
     func fits(path: [UInt8], query items: [URLQueryItem]) -> Bool {
         guard query.allSatisfy({ item in items.contains { $0.name == item.name && ($0.value ?? "") == (item.value ?? "") } }) else {
             return false
@@ -114,7 +114,7 @@ struct MockRoute: Sendable {
                 if path[start..<(start + bytes.count)].elementsEqual(bytes) { next[start + bytes.count] = true }
             }
         case .value, .optionalValue:
-            // Whether a position before this one was reached, without a slash between them.
+            // Whether an earlier position was reached, without a slash in between.
             var isOpen = false
             for position in reached.indices {
                 if position > 0, path[position - 1] == slash { isOpen = false }
@@ -133,14 +133,14 @@ struct MockRoute: Sendable {
         return next
     }
 
-    /// How specific the route is: of several that fit, the one with the most fixed parts is meant.
+    /// The specificity of the route. If several fit, the one with the most fixed parts is used.
     var weight: Int {
         tokens.reduce(query.count * 10_000) { sum, token in
             if case .literal(let bytes) = token { sum + bytes.count } else { sum }
         }
     }
 
-    /// How far the route is from a request that no route fits: the segments that differ, and the method.
+    /// Returns the distance of the route from a request without a route: the number of segments that differ, and the method.
     func distance(method: String, segments: [String]) -> Int {
         let own = text.prefix { $0 != "?" }.split(separator: "/")
         let differing = zip(own, segments).count { !$0.contains("%%") && !$0.contains("{") && $0 != $1 }

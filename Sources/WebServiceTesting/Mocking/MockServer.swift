@@ -1,7 +1,7 @@
 import Foundation
 public import WebServiceClient
 
-/// A real HTTP server on 127.0.0.1 that plays the service of a client class: its routes are those of the class's table.
+/// A real HTTP server on 127.0.0.1 in place of the service of a client class. Its routes are those of the class's table.
 ///
 ///     let server = try MockServer(GitHub.self)
 ///         .answering("issues(owner:name:filter:)", with: .samples(of: [Issue].self, count: 3))
@@ -12,14 +12,16 @@ public import WebServiceClient
 ///     …
 ///     try server.expectNoMisses()
 ///
-/// A request that fits no route gets a 404 with the nearest route, and one of an endpoint without an answer a 501; ``misses`` lists them.
-/// With `forwardingTo`, the server stands in front of a real service: endpoints without an answer are forwarded, and everything is counted.
+/// A request without a route gets a 404 with the nearest route, and a request of an endpoint without an answer a 501; ``misses`` lists
+/// both. With `forwardingTo`, the server is a proxy of a real service: it forwards requests of endpoints without an answer, and counts all
+/// requests.
 ///
-/// Faults and answers count requests, not calls: a call that is repeated makes several. The server stops when its last reference is released.
+/// Faults and answers count requests, not calls: a call that is repeated makes several. The server stops when its last reference is
+/// released.
 public final class MockServer<Client: WebServiceClient>: Sendable {
     /// The root for clients: the server's URL with the path of the class's service root.
     public let serviceRoot: String
-    /// The server that carries the requests.
+    /// The server that receives the requests.
     public let loopback: LoopbackServer
 
     private let core: MockCore
@@ -30,7 +32,7 @@ public final class MockServer<Client: WebServiceClient>: Sendable {
     ///   - client: The class whose table has the routes.
     ///   - seed: The seed of samples, latencies and random faults.
     ///   - clock: The clock of latencies.
-    ///   - service: The root of a real service, such as `https://api.github.com`, to forward requests of endpoints without an answer to.
+    ///   - service: The root of a real service, such as `https://api.github.com`, that receives requests of endpoints without an answer.
     ///   - transport: Sends forwarded requests.
     ///   - options: The limits of the server.
     /// - Throws: ``TestingFailure`` if the system provides no socket, or the root isn't a URL.
@@ -94,10 +96,10 @@ public final class MockServer<Client: WebServiceClient>: Sendable {
 
     // MARK: Faults
 
-    /// Fails the next requests of an endpoint by steps, and all later ones with `last`, if it is given. It replaces earlier faults of the
-    /// endpoint.
+    /// Fails the next requests of an endpoint by steps, and all later ones with `last`, if it is given. The new faults replace earlier
+    /// faults of the endpoint.
     ///
-    /// A status or a missing response takes no turn of the endpoint's answers; a response that is cut is one of them.
+    /// A status or a missing response doesn't use up an answer of the endpoint; a response that is cut does.
     ///
     /// - Throws: ``TestingFailure`` with the nearest key if the table has no such key.
     @discardableResult

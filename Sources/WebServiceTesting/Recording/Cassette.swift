@@ -14,21 +14,21 @@ import Musl
 ///     let cassette = try Cassette("issues.har", matching: [.key, .path, .query, .body], expiry: .days(30, then: .warn))
 ///     let github = GitHub(serviceRoot: "https://api.github.com") { $0.transport = cassette.transport() }
 ///
-/// The file is an HTTP Archive (HAR 1.2), which other programs read; files that a browser has exported are replayed, too. Secrets are masked
-/// by the rules of the whole package, in URLs, fields, and bodies of JSON, forms and text, before anything is written. Fields that aren't
-/// known to be harmless are masked as a whole: name those that the client needs in `headerRules`. Review a file before you share it.
+/// The file is an HTTP Archive (HAR 1.2), which other programs can read; files that a browser exported are replayed, too. Secrets in URLs,
+/// fields, and bodies of JSON, forms and text are masked by the package's rules before anything is written. Fields that aren't known to be
+/// harmless are masked as a whole: name those that the client needs in `headerRules`. Review a file before you share it.
 ///
 /// Several recordings of equal requests answer in the order of the file; the last one repeats. Recordings made by this value don't answer
 /// its own requests. Trailers, informational responses and WebSockets aren't recorded.
 ///
-/// The file is replaced atomically after each exchange; a file of more than 64 KiB when an eighth of it is new, and when the cassette is
-/// released: call ``save()`` to be certain. A cassette may be used by any number of calls at once. Two cassettes must not record to the
-/// same file at the same time.
+/// The file is replaced atomically. A file of up to 64 KiB is replaced after each exchange; a larger one when an eighth of it is new, and
+/// when the cassette is released: call ``save()`` to be certain. Concurrent calls may use the same cassette. Two cassettes must not record
+/// to the same file at the same time.
 public final class Cassette: Sendable {
-    /// What a request gets.
+    /// The answer to a request.
     enum Answer {
         case recording(RecordedExchange)
-        /// It is sent. The recordings with these numbers are replaced by that of the request.
+        /// The request is sent. Its recording replaces those with these numbers.
         case network(replacing: Set<Int>)
     }
 
@@ -38,7 +38,7 @@ public final class Cassette: Sendable {
     }
 
     private struct State {
-        /// The number of the next recording of each kind of request.
+        /// The number of the next recording for each kind of request.
         var turns: [[Int]: Int] = [:]
         var used: Set<Int> = []
         var replaced: Set<Int> = []
@@ -55,7 +55,7 @@ public final class Cassette: Sendable {
 
     /// The file; `nil` for recordings in memory.
     public let file: URL?
-    /// Whether requests are sent and recorded.
+    /// Whether the cassette sends requests and records them.
     public let mode: Mode
 
     let headerRules: HeaderRules
@@ -73,10 +73,10 @@ public final class Cassette: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the file. A relative one begins at the folder of the calling source file. Missing folders are created.
-    ///   - mode: Whether requests are sent and recorded. Tests that mustn't use the network pass ``Mode/none``.
-    ///   - matching: The parts of a request that must equal those of a recording.
+    ///   - mode: Whether requests are sent and recorded. Tests without a network pass ``Mode/none``.
+    ///   - matching: The parts that must be equal in a request and a recording.
     ///   - ignored: The names of query items, form items and JSON members that aren't compared, such as a timestamp.
-    ///   - expiry: When recordings expire, and what happens then.
+    ///   - expiry: When recordings expire, and the action then.
     ///   - headerRules: Further fields that are known to be harmless or secret, in addition to those of the client.
     ///   - now: The current date, for expiry and recordings.
     ///   - source: The calling source file.
@@ -93,7 +93,7 @@ public final class Cassette: Sendable {
             headerRules: headerRules, now: now, redact: redact)
     }
 
-    /// Opens a file, or prepares to create it. The parameters are those of the other initializer.
+    /// Opens a file, or prepares to create it. The parameters are the same as for the other initializer.
     ///
     /// - Throws: ``TestingFailure`` if the file can't be read; it names the place of the fault.
     public init(
@@ -120,7 +120,7 @@ public final class Cassette: Sendable {
         state.withLock { $0.bytes = bytes }
     }
 
-    /// Makes a cassette without a file, which replays these recordings and sends nothing.
+    /// Makes a cassette without a file that replays these recordings and sends nothing.
     public init(_ exchanges: [RecordedExchange], matching: Matching = .standard, ignoring ignored: Set<String> = []) {
         file = nil
         mode = .none
@@ -171,12 +171,12 @@ public final class Cassette: Sendable {
 
     // MARK: What happened
 
-    /// The recordings: those of the file that weren't replaced, followed by those of this value in the order of the requests.
+    /// The recordings: first those of the file that weren't replaced, then the new ones in the order of the requests.
     public var exchanges: [RecordedExchange] {
         state.withLock { list($0) }
     }
 
-    /// The keys with recordings in the file of which no request was made, in the order of the file.
+    /// The keys of recordings in the file that no request had, in the order of the file.
     public var uncalledKeys: [String] {
         let used = state.withLock { $0.used }
         let called = Set(used.map { loaded[$0].exchange.key })
@@ -238,7 +238,7 @@ public final class Cassette: Sendable {
         !matching.contains(.key) || recording.key.isEmpty || recording.key == request.key
     }
 
-    /// The days since a recording expired; `nil` if it hasn't.
+    /// Returns the days since a recording expired; `nil` if it hasn't.
     private func excess(of exchange: RecordedExchange, over age: Duration) -> Int? {
         let seconds = now().timeIntervalSince(exchange.startedAt) - Double(age.components.seconds)
         guard seconds > 0 else { return nil }
@@ -262,7 +262,7 @@ public final class Cassette: Sendable {
         recording.shape.distance(from: asked) + (fitsKey(recording.exchange, request) ? 0 : 3)
     }
 
-    /// Returns the number of a request that is sent: recordings are in the order of their requests.
+    /// Returns the number of a new request: recordings are in the order of their requests.
     func begin() -> Int {
         state.withLock { state in
             state.begun += 1
@@ -290,7 +290,7 @@ public final class Cassette: Sendable {
         1_000 + exchange.url.utf8.count + exchange.requestBody.count + (exchange.responseBody?.count ?? 0)
     }
 
-    /// Keeps a failure for the next call, because none waits for it now.
+    /// Keeps a failure for the next call, because no call waits for it now.
     func fail(_ failure: TestingFailure) {
         state.withLock { $0.failure = $0.failure ?? failure }
     }
@@ -341,5 +341,5 @@ public final class Cassette: Sendable {
     }
 }
 
-// The system's function, which a member of the same name would hide.
+// Calls the system's function, which a member of the same name would hide.
 private func renameFile(_ old: String, _ new: String) -> Int32 { rename(old, new) }

@@ -1,8 +1,8 @@
-// What a cassette sends, compares, and does with old recordings.
+// The settings of a cassette: which requests it sends, which parts it compares, and when recordings expire.
 extension Cassette {
-    /// Whether requests are sent and recorded.
+    /// Whether a cassette sends requests and records them.
     public enum Mode: String, Sendable, Hashable, CaseIterable {
-        /// If there is no file, all requests are sent and recorded; otherwise none.
+        /// If the file doesn't exist, all requests are sent and recorded; otherwise no request is.
         case once
         /// Requests that fit no recording of the file are sent and recorded.
         case new
@@ -12,7 +12,7 @@ extension Cassette {
         case all
     }
 
-    /// The parts of a request that must equal those of a recording. The method is always compared; header fields never are.
+    /// The parts that must be equal in a request and a recording. The method is always compared; header fields never are.
     public struct Matching: OptionSet, Sendable, Hashable {
         /// The bits.
         public let rawValue: Int
@@ -38,11 +38,11 @@ extension Cassette {
         public static let standard: Self = [.key, .path, .query, .body]
     }
 
-    /// The age from which a recording has expired, and what happens then.
+    /// The age at which recordings expire, and the action then.
     public struct Expiry: Sendable, Hashable {
-        /// What happens when a request fits an expired recording.
+        /// The action if a request fits an expired recording.
         public enum Action: String, Sendable, Hashable, CaseIterable {
-            /// The recording answers, and ``Cassette/warnings`` tells it.
+            /// The recording answers, and ``Cassette/warnings`` contains a sentence about it.
             case warn
             /// The request is sent and recorded again. In the mode ``Cassette/Mode/none``, it fails.
             case recordAgain
@@ -52,7 +52,7 @@ extension Cassette {
 
         /// The age; `nil` if recordings don't expire.
         public let age: Duration?
-        /// What happens then.
+        /// The action.
         public let action: Action
 
         /// Recordings don't expire.

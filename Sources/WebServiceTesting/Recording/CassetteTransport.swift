@@ -3,7 +3,7 @@ import WebServiceClient
 
 /// A transport that answers from the recordings of a ``Cassette``, or sends requests with another transport and records them.
 ///
-/// The body of a request is read completely before it is sent, up to 64 MiB, because it is compared, and may be readable only once. The body
+/// The body of a request is read completely before it is sent, up to 64 MiB, because it is compared and may be readable only once. The body
 /// of a response is recorded while the client reads it.
 struct CassetteTransport: Transport {
     static let bodyLimit = 64 << 20
@@ -13,18 +13,18 @@ struct CassetteTransport: Transport {
     /// Whether some requests are sent.
     let sends: Bool
 
-    /// Those of the other transport except for WebSockets; all of them if nothing is sent, because those of the recorded transport aren't
-    /// known.
+    /// The capabilities of the other transport except for WebSockets. All capabilities if nothing is sent, because those of the recorded
+    /// transport aren't known.
     var capabilities: TransportCapabilities {
         (sends ? inner.capabilities : TransportCapabilities(rawValue: .max)).subtracting(.webSockets)
     }
 
-    /// - Throws: ``TestingFailure`` if no recording fits, or if the file can't be written; the errors of the other transport, or their
-    ///   recordings.
+    /// - Throws: ``TestingFailure`` if no recording fits, or if the file can't be written; the errors of the other transport, or recorded
+    ///   errors.
     func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         try cassette.check()
-        guard request.webSocket == nil else { throw TransportError(.unsupported, "A cassette records no WebSockets.") }
+        guard request.webSocket == nil else { throw TransportError(.unsupported, "A cassette doesn't record WebSockets.") }
         var request = request
         var sent: Data?
         if let body = request.body {
@@ -111,7 +111,7 @@ private final class ExchangeRecorder: Sendable {
         state = Locked(State(exchange: exchange))
     }
 
-    /// Sends a request and records its head, or the transport's error; its body is recorded when it has been read.
+    /// Sends a request and records its head, or the transport's error. The body is recorded when it has been read.
     func record(_ send: @Sendable () async throws -> TransportResponse) async throws -> TransportResponse {
         let response: TransportResponse
         do {
@@ -175,7 +175,7 @@ private final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// Ends the recording. Nothing waits for it, so that the next call throws the error.
+    /// Ends the recording. No call waits for it, so the next call throws the error.
     private func end() {
         do { try finish() } catch { cassette.fail(error) }
     }

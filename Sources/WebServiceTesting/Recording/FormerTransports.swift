@@ -8,7 +8,7 @@ public struct RecordingTransport: Transport {
 
     /// Makes a transport that records to a folder, which is created if necessary.
     ///
-    /// - Throws: ``TestingFailure`` if a file is there and can't be read.
+    /// - Throws: ``TestingFailure`` if there is a file that can't be read.
     public init(
         around inner: any Transport, folder: URL, redact: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }
     ) throws {

@@ -1,12 +1,12 @@
 import Foundation
 import WebServiceClient
 
-/// Reads recordings from HTTP Archives (HAR 1.2): those of ``HARWriter``, and those of Firefox, Chrome and their like.
+/// Reads recordings from HTTP Archives (HAR 1.2) of ``HARWriter``, Firefox, Chrome and similar programs.
 ///
-/// Only the method and the URL of a request and the status of a response are required. Unknown members are ignored. Bodies are as the
-/// engine delivered them: decoded from their content coding, which the fields still name, as it is with the transports of this package.
+/// Only the method and the URL of a request and the status of a response are required. Unknown members are ignored. Bodies are in the form
+/// that the engine returned: without their content coding, although the fields still name it. The transports of this package do the same.
 struct HARReader {
-    /// The most bytes of a file.
+    /// The maximum number of bytes of a file.
     static let sizeLimit = 256 << 20
 
     /// The file's name, for messages.
@@ -141,7 +141,7 @@ struct HARReader {
         } else if let text {
             exchange.responseBody = Data(text.utf8)
         } else if content["_missing"]?.bool == true || (content["size"]?.int ?? 0) > 0 {
-            // Browsers discard large bodies, and those of redirects and pages that were left.
+            // Browsers discard large bodies, bodies of redirects, and those of pages that were closed.
             exchange.responseBody = nil
         }
         if let pieces = content["_pieces"]?.array {
@@ -161,7 +161,7 @@ struct HARReader {
         }
     }
 
-    /// The file of a browser has the text of a body, not its bytes, so the charset that its field names doesn't apply any more.
+    /// Replaces the charset in the type by UTF-8, because the file of a browser has the text of a body, not its bytes.
     private func describeAsUTF8(_ exchange: inout RecordedExchange) {
         guard exchange.responseBody.map({ String(data: $0, encoding: .utf8) != nil }) == true,
             let index = exchange.responseFields.firstIndex(where: { $0.name.lowercased() == "content-type" }),
@@ -181,7 +181,7 @@ struct HARReader {
     }
 
     private func readTimes(_ entry: JSONValue, to exchange: inout RecordedExchange) {
-        // Unknown times are -1. A year is more than any exchange takes.
+        // Unknown times are -1. No exchange takes a year.
         func duration(_ value: JSONValue?) -> Duration? {
             guard let number = value?.double, number >= 0, number < 31_536_000_000 else { return nil }
             return .microseconds(Int64((number * 1_000).rounded()))
@@ -196,7 +196,7 @@ struct HARReader {
         let message = response["_error"]?.string
         guard message != nil || status == 0 else { return nil }
         let code = response["_errorCode"]?.string.map(TransportError.Code.init(rawValue:)) ?? .other
-        // Chrome writes an error also for a response that was complete, such as one that a page wasn't allowed to read.
+        // Chrome also writes an error for a complete response, for example if a page wasn't allowed to read it.
         guard status == 0 || response["_errorCode"] != nil else { return nil }
         var failure = RecordedExchange.Failure(code: code, message: message ?? "The recorded request got no response.")
         failure.isConnectionStale = response["_isConnectionStale"]?.bool ?? false

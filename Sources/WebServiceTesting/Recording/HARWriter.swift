@@ -3,8 +3,8 @@ import WebServiceClient
 
 /// Writes recordings as an HTTP Archive (HAR 1.2), with one member per line so that changes can be reviewed.
 ///
-/// The format has no place for some properties. Their names begin with an underscore, as the format asks: `_key`, `_pieces` and the like.
-/// Binary bodies are in Base64; that of a request is in `_base64`, because `postData` of HAR 1.2 is text only.
+/// HAR 1.2 lacks some properties. Their names begin with an underscore, as the format requires: `_key`, `_pieces` and others. Binary bodies
+/// are in Base64. A binary body of a request is in `_base64`, because `postData` of HAR 1.2 can only be text.
 enum HARWriter {
     /// The name of the program that writes the files.
     static let creator = "WebServiceTesting"
@@ -20,8 +20,8 @@ enum HARWriter {
 
     private static func entry(_ exchange: RecordedExchange) -> JSONValue {
         let (head, end) = (exchange.timeToHead, exchange.timeToEnd)
-        // The format requires these three times, so an unknown one is 0; those that may be unknown are left out. Both are rounded before
-        // their difference is taken, so that the file stays the same when it is read and written again.
+        // The format requires these three times, so an unknown one is 0; optional unknown times are left out. Both are rounded before their
+        // difference is taken, so that the file stays the same when it is read and written again.
         let wait = microseconds(head ?? end ?? .zero)
         let time = max(wait, microseconds(end ?? .zero))
         let timings: JSONValue = ["send": 0, "wait": milliseconds(wait), "receive": milliseconds(time - wait)]
@@ -103,7 +103,7 @@ enum HARWriter {
         microseconds.isMultiple(of: 1_000) ? .number(microseconds / 1_000) : .number(Double(microseconds) / 1_000)
     }
 
-    /// Writes a value with an indentation of two spaces per level; objects of scalars stay on one line. The nesting of a file of ours is
+    /// Writes a value with an indentation of two spaces per level; objects of scalars stay on one line. The nesting of these files is
     /// fixed, so recursion is safe.
     private static func write(_ value: JSONValue, indented level: Int, to text: inout String) {
         let indentation = String(repeating: "  ", count: level + 1)

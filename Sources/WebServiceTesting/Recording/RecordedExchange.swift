@@ -17,7 +17,7 @@ public struct RecordedExchange: Sendable, Hashable {
         }
     }
 
-    /// An error below HTTP, which ended the exchange.
+    /// An error below HTTP that ended the exchange.
     public struct Failure: Sendable, Hashable {
         /// The kind of the failure.
         public var code: TransportError.Code
@@ -60,7 +60,7 @@ public struct RecordedExchange: Sendable, Hashable {
     public var status: Int
     /// The fields of the response, with secrets masked.
     public var responseFields: [Field]
-    /// The body of the response, with secrets masked; `nil` if the file lacks it, as the files of browsers may.
+    /// The body of the response, with secrets masked; `nil` if the file doesn't contain it, as in some files of browsers.
     public var responseBody: Data?
     /// The lengths of the pieces in which ``responseBody`` arrived; empty if it arrived as a whole.
     public var pieces: [Int] = []
@@ -104,11 +104,11 @@ public struct RecordedExchange: Sendable, Hashable {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The exchange for a message: method, URL and key.
+    /// The method, URL and key, for messages.
     package var summary: String { "\(method) \(url)" + (key.isEmpty ? "" : " of “\(key)”") }
 }
 
-/// Masks what is recorded, by the rules of the whole package and those of the client.
+/// Masks recordings by the package's rules and those of the client.
 struct RecordingMask: Sendable {
     let rules: HeaderRules
     let secrets: RequestSecrets?
@@ -133,7 +133,7 @@ struct RecordingMask: Sendable {
         return exchange
     }
 
-    /// Returns the fields with secrets masked. Those that aren't known to be harmless are masked as a whole.
+    /// Returns the fields with secrets masked. Fields that aren't known to be harmless are masked as a whole.
     func masked(_ fields: HTTPFields) -> [RecordedExchange.Field] {
         fields.map { field in
             RecordedExchange.Field(
@@ -145,7 +145,7 @@ struct RecordingMask: Sendable {
     func add(_ body: Data, pieces: [Int], to exchange: inout RecordedExchange) {
         let masked = BodyMask.masked(body, type: exchange.responseField("Content-Type"), secrets: secrets)
         exchange.responseBody = masked
-        // The mask changes the length, so the pieces are those of another body.
+        // The mask changes the length, so the lengths of the pieces no longer apply.
         exchange.pieces = pieces.count > 1 && masked == body ? pieces : []
     }
 

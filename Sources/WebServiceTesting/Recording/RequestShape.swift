@@ -13,7 +13,7 @@ struct RequestShape: Hashable {
 
     enum Body: Hashable {
         case none
-        /// It isn't recorded, or isn't compared.
+        /// The body isn't recorded, or isn't compared.
         case any
         case json(JSONValue)
         case form([Item])
@@ -52,7 +52,7 @@ struct RequestShape: Hashable {
         return (String(scalars[..<start]) + String(host)).lowercased()
     }
 
-    /// The path with the same escapes for the same bytes.
+    /// Returns the path with the same escapes for the same bytes.
     private static func normal(_ path: ArraySlice<UInt8>) -> String {
         let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
             URLEncoding.pathSegment(String(decoding: RequestTarget.percentDecoded(segment), as: UTF8.self))
@@ -61,7 +61,7 @@ struct RequestShape: Hashable {
         return text.isEmpty ? "/" : text
     }
 
-    /// The items by name. Those of one name keep their order.
+    /// The items by name. Items with the same name keep their order.
     private static func items(_ bytes: some Collection<UInt8>, plusIsBlank: Bool, _ ignored: Set<String>) -> [Item] {
         let query = Array(bytes.prefix { $0 != UInt8(ascii: "#") })
         let items = RequestTarget.pairs(of: query, plusIsBlank: plusIsBlank).filter { !ignored.contains($0.name) }
@@ -108,7 +108,7 @@ struct RequestShape: Hashable {
 
 // The differences of requests, for messages.
 extension RequestShape {
-    /// Returns how far a recording is from a request: 0 for equal shapes.
+    /// Returns the distance of a recording from a request: 0 for equal shapes.
     func distance(from requested: RequestShape) -> Int {
         let segments = (path.split(separator: "/"), requested.path.split(separator: "/"))
         let differing = zip(segments.0, segments.1).count { $0 != $1 } + abs(segments.0.count - segments.1.count)
@@ -117,10 +117,10 @@ extension RequestShape {
             + (hasSameBody(as: requested) ? 0 : 2)
     }
 
-    /// Whether the bodies are equal, as far as both are known.
+    /// Returns whether the known parts of the bodies are equal.
     func hasSameBody(as other: RequestShape) -> Bool { body == .any || other.body == .any || body == other.body }
 
-    /// Whether the requests are equal, as far as their bodies are known.
+    /// Returns whether the requests are equal, except for unknown bodies.
     func fits(_ other: RequestShape) -> Bool {
         method == other.method && origin == other.origin && path == other.path && query == other.query && hasSameBody(as: other)
     }

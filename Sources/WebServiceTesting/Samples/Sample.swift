@@ -1,27 +1,28 @@
 public import Foundation
 public import WebServiceClient
 
-/// Values that are invented for a type, the same in each run, with the JSON in which a service would send them.
+/// Invented values of a type, the same in each run, with the JSON in which a service would send them.
 ///
 ///     let sample = try Sample(of: Issue.self, seed: 1)
 ///     sample.value.title            // "title 4"
 ///     sample.json                   // {"title": "title 4", "number": 71, …}
 ///
-/// The type's `Decodable` conformance asks for its members, and each gets a value that suits its type and its name: `url` a URL, `createdAt` a
-/// date in ISO 8601, `email` an address. Optional members are usually there; arrays and dictionaries have one to three elements, fewer
-/// deep inside. An enumeration needs `CaseIterable`: what a type can't tell, the caller must give.
+/// The type's `Decodable` conformance requests its members, and each gets a value that suits its type and its name: `url` a URL,
+/// `createdAt` a date in ISO 8601, `email` an address. Optional members usually have a value; arrays and dictionaries have one to three
+/// elements, fewer if they are deeply nested. An enumeration needs `CaseIterable`; for other types that accept only certain values, pass a
+/// value instead.
 public struct Sample<Value: Decodable> {
     /// The invented value.
     public let value: Value
-    /// The value as JSON, with the names by which the type reads its members.
+    /// The value as JSON, with the member names that the type decodes.
     public let json: JSONValue
 
     /// Invents a value.
     ///
     /// - Parameters:
     ///   - seed: Different seeds give different values.
-    ///   - date: Writes the dates as the client reads them; in ISO 8601 by default.
-    /// - Throws: ``TestingFailure`` that names the member for which no value can be invented.
+    ///   - date: Writes the dates in the form that the client reads; by default ISO 8601.
+    /// - Throws: ``TestingFailure`` with the name of the member for which no value can be invented.
     public init(
         of type: Value.Type = Value.self, seed: UInt64 = 0,
         date: (@Sendable (Date) -> JSONValue)? = nil
@@ -42,13 +43,13 @@ public struct Sample<Value: Decodable> {
 
 extension Sample: Sendable where Value: Sendable {}
 
-/// What all parts of a sample share.
+/// The state that all parts of a sample share.
 final class SampleSource {
-    /// The deepest nesting. Types that contain themselves without an optional or an array would have no end.
+    /// The maximum nesting. Types that contain themselves without an optional or an array would be endless.
     static let depthLimit = 64
-    /// The nesting from which arrays are empty and optional members are missing.
+    /// The nesting at which arrays are empty and optional members are missing.
     static let fullDepth = 6
-    /// The most values of a sample.
+    /// The maximum number of values of a sample.
     static let countLimit = 100_000
 
     let date: (Date) -> JSONValue
@@ -75,7 +76,7 @@ final class SampleSource {
 
     /// Counts a value.
     ///
-    /// - Throws: ``TestingFailure`` for a type without an end.
+    /// - Throws: ``TestingFailure`` for an endless type.
     func countValue(at path: [String]) throws {
         count += 1
         guard path.count <= Self.depthLimit, count <= Self.countLimit else {
@@ -86,7 +87,7 @@ final class SampleSource {
     }
 }
 
-/// A value that is being invented, with the JSON that has been decided so far.
+/// A value in the process of being invented, with the JSON so far.
 final class SampleNode {
     enum Content {
         case undecided
@@ -96,7 +97,7 @@ final class SampleNode {
     }
 
     let source: SampleSource
-    /// The names that lead to the value; those of elements are numbers.
+    /// The names that lead to the value; numbers for elements.
     let path: [String]
     var content = Content.undecided
     /// Whether the names of members are numbers, as in a dictionary with `Int` keys.
@@ -107,7 +108,7 @@ final class SampleNode {
         self.path = path
     }
 
-    /// Whether optional members and elements are left out, so that a type that contains itself comes to an end.
+    /// Whether optional members and elements are left out, so that a type that contains itself ends.
     var isDeep: Bool { path.count >= SampleSource.fullDepth }
 
     /// The nesting is bounded, so recursion is safe.
@@ -123,7 +124,7 @@ final class SampleNode {
     /// The name of the member or the list that the value belongs to.
     private var name: String { path.last { Int($0) == nil } ?? "" }
 
-    /// Returns the node of a member, always the same for one name.
+    /// Returns the node of a member, always the same for the same name.
     func member(_ name: String) -> SampleNode {
         var members: [(name: String, node: SampleNode)] = []
         if case .object(let known) = content { members = known }
@@ -142,7 +143,7 @@ final class SampleNode {
         return node
     }
 
-    /// Decides that the value has members, or elements, even if it will have none.
+    /// States that the value has members, or elements, even if it will have none.
     func makeObject() { if case .undecided = content { content = .object([]) } }
     func makeList() { if case .undecided = content { content = .list([]) } }
 
@@ -161,7 +162,7 @@ final class SampleNode {
         return try Value(from: SampleDecoder(node: self))
     }
 
-    /// Values of types whose own coding doesn't tell what they accept.
+    /// Returns values of types whose `Decodable` conformance doesn't show which values they accept.
     private func foundationValue<Value>(_ type: Value.Type) throws -> Value? {
         switch type {
         case is Date.Type:
@@ -195,7 +196,7 @@ final class SampleNode {
 
     private static func cases<Choice: CaseIterable>(of type: Choice.Type) -> [Any] { Array(type.allCases) }
 
-    /// Chooses a case that can be written: the raw value of an enumeration is what a service sends.
+    /// Chooses a case that can be written: a service sends the raw value of an enumeration.
     private func chosen<Value>(from cases: [Any], _ type: Value.Type) throws -> Value? {
         guard !cases.isEmpty, let value = cases[source.number(below: cases.count)] as? Value else { return nil }
         if let value = value as? any Encodable, let data = try? JSONEncoder().encode([AnySample(value)]),
@@ -243,7 +244,7 @@ final class SampleNode {
     }
 
     func fraction() -> Double {
-        // Two digits, which every type represents well enough.
+        // The number has two fractional digits, which every type represents well enough.
         let value = Double(source.number(below: 100_000)) / 100
         scalar(.number(value))
         return value
@@ -259,7 +260,7 @@ final class SampleNode {
     func elementCount() -> Int { isDeep ? 0 : 1 + source.number(below: 3) }
 }
 
-/// A dictionary whose keys are numbers in texts.
+/// A dictionary whose keys are numbers, written as text.
 private protocol NumberKeyed {}
 extension Dictionary: NumberKeyed where Key == Int {}
 

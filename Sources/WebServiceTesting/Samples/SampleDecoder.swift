@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// A decoder that invents each value that a type reads, and keeps it as JSON in its node.
+/// A decoder that invents each value that a type reads, and stores it as JSON in its node.
 struct SampleDecoder: Decoder {
     let node: SampleNode
 
@@ -44,7 +44,7 @@ private struct SampleMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { node.path.map { SampleKey($0) } }
 
-    /// Only a dictionary, or a type that reads any name, asks for these; other keys don't accept them.
+    /// The keys for a dictionary, or for a type that reads any name; other keys reject them.
     var allKeys: [Key] {
         (0..<node.elementCount()).compactMap {
             Key(stringValue: node.hasNumberNames ? "\($0 + 1)" : "key\($0 + 1)") ?? Key(intValue: $0 + 1)
@@ -90,7 +90,7 @@ private struct SampleElements: UnkeyedDecodingContainer {
 
     mutating func decodeNil() throws -> Bool { false }
 
-    // A type that reads a fixed number of elements gets them, whatever the count.
+    // A type that reads a fixed number of elements gets them, regardless of the count.
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try SampleScalar(node: next()).decode(type) }
 
     mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {

@@ -49,7 +49,7 @@ public struct StubAnswer: Sendable {
         StubAnswer { request, _ in TransportResponse(status: status, headers: headers, url: request.request.url, httpVersion: "HTTP/1.1") }
     }
 
-    /// Returns an answer whose body of unknown length is pulled piece by piece. With an error, the body fails at its end.
+    /// Returns an answer whose body of unknown length is read piece by piece. With an error, the body fails at its end.
     public static func pieces(
         _ pieces: [Data], failing error: (any Error)? = nil, status: Int = 200, headers: HTTPFields = [:]
     ) -> StubAnswer {

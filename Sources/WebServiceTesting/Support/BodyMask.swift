@@ -3,7 +3,8 @@ import WebServiceClient
 
 /// Masks the secrets in bodies by the package's rules: in JSON members, form items, parts of multipart forms, XML elements and text.
 enum BodyMask {
-    /// Returns whether a JSON member or form item of this name is secret. `code` and `key` are too common in bodies to count.
+    /// Returns whether a JSON member or form item with this name is secret. `code` and `key` are too common in bodies to be treated as
+    /// secret.
     static func hides(member name: String) -> Bool {
         SecretMask.hidesMember(named: name)
     }
@@ -11,7 +12,7 @@ enum BodyMask {
     /// Returns the body with its secrets masked; the same bytes if there are none.
     ///
     /// JSON stays JSON with values of the same types, so that a masked response can still be decoded: a secret text becomes the mask, and a
-    /// secret number 0. In bytes that aren't text, only the secrets of the request are masked.
+    /// secret number becomes 0. In bytes that aren't text, only the secrets of the request are masked.
     ///
     /// - Parameter secrets: The secrets of the request, which the rules can't recognize.
     static func masked(_ body: Data, type: String?, secrets: RequestSecrets? = nil) -> Data {
@@ -50,7 +51,7 @@ enum BodyMask {
         switch tree {
         case .null, .boolean: return tree
         case .number(let number):
-            // A number can also have the form of a secret, such as that of a card.
+            // A number can also have the form of a secret, such as a card number.
             return isSecret || SecretMask.text(number.text, of: secrets) != number.text ? .number(0) : tree
         case .string(let text):
             if isSecret { return text.isEmpty ? tree : .string(SecretMask.mask) }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Finds out whether code uses a text literal.
+/// Determines whether code uses a text literal.
 ///
-/// A method that calls the table passes its own name, by the default argument `#function`. Its code has the address of that literal, or
-/// in an optimized build a short text itself.
+/// A method that calls the table passes its own name, by the default argument `#function`. Its code contains the address of that literal
+/// or, in an optimized build, a short text itself.
 struct CodeReferences {
     let file: ObjectFile
-    /// The addresses of the file's data. Most numbers in code are no addresses, and are outside of it.
+    /// The addresses of the file's data. Most numbers in code aren't addresses, and are out of this range.
     private let data: Range<UInt64>
-    /// Addresses without data: the code, to which most addresses in code lead.
+    /// The addresses without data: the code, which most addresses in code refer to.
     private let code: Range<UInt64>
 
     init(file: ObjectFile) {
@@ -24,8 +24,8 @@ struct CodeReferences {
         return start..<max(start, ends.map { $0.overflow ? .max : $0.partialValue }.max() ?? 0)
     }
 
-    /// Returns whether one of several pieces of code uses a text; `nil` if this module doesn't understand the processor's instructions, or
-    /// the file doesn't have the code.
+    /// Returns whether one of several pieces of code uses a text; `nil` if this module doesn't know the processor's instructions, or if the
+    /// file doesn't contain the code.
     ///
     /// - Parameter code: The addresses and sizes of the pieces, as linked.
     func uses(_ text: String, in code: [(address: UInt64, size: UInt64)]) -> Bool? {
@@ -44,7 +44,7 @@ struct CodeReferences {
         return hasCode ? false : nil
     }
 
-    /// Whether an address leads to a literal. Optimized code has the address of a long text less 32, as strings store it.
+    /// Returns whether an address refers to a literal. Optimized code contains the address of a long text minus 32, as strings store it.
     private func leads(_ address: UInt64, to literal: [UInt8], _ buffer: UnsafeRawBufferPointer) -> Bool {
         let later = address &+ 32
         guard later >= data.lowerBound, address < data.upperBound, address < code.lowerBound || later >= code.upperBound else {
@@ -58,14 +58,14 @@ struct CodeReferences {
         return memcmp(start + place, literal, literal.count) == 0
     }
 
-    /// The beginning of a literal as far as an instruction holds it; `nil` if the literal is too short to be told from other numbers, or so
-    /// long that it isn't part of an instruction.
+    /// Returns the beginning of a literal in the form of an instruction's operand; `nil` if the literal is too short to be distinguished
+    /// from other numbers, or too long to be an operand.
     private static func immediate(of literal: [UInt8]) -> [UInt8]? {
         let count = literal.count - 1
         return count >= 4 && count <= 15 ? Array(literal.prefix(min(count, 8))) : nil
     }
 
-    /// Addresses are relative to the next instruction, which begins after the four bytes of the address.
+    /// Reads x86-64 code. Addresses are relative to the next instruction, which begins after the four bytes of the address.
     private func x86(_ code: UnsafeRawBufferPointer, _ address: UInt64, _ literal: [UInt8], _ buffer: UnsafeRawBufferPointer) -> Bool {
         guard let start = code.baseAddress, code.count >= 4 else { return false }
         let immediate = Self.immediate(of: literal)
@@ -80,7 +80,7 @@ struct CodeReferences {
         return false
     }
 
-    /// An address is made by `ADRP` and `ADD`, or by `ADR`; a number by `MOVZ` and up to three `MOVK`.
+    /// Reads ARM code. `ADRP` and `ADD`, or `ADR`, load an address; `MOVZ` and up to three `MOVK` load a number.
     private func arm(_ code: UnsafeRawBufferPointer, _ address: UInt64, _ literal: [UInt8], _ buffer: UnsafeRawBufferPointer) -> Bool {
         let immediate = Self.immediate(of: literal)?.enumerated().reduce(UInt64(0)) { $0 | UInt64($1.element) << UInt64($1.offset * 8) }
         var registers = [UInt64](repeating: 0, count: 32)
@@ -92,7 +92,7 @@ struct CodeReferences {
                 let bits = Int64(word >> 29 & 3) | Int64(word >> 5 & 0x7FFFF) << 2
                 let distance = UInt64(bitPattern: (bits << 43) >> 43)
                 if word >> 31 == 1 {
-                    // A page: the instruction that follows adds the rest.
+                    // The address of a page; the next instruction adds the rest.
                     registers[target] = (counter & ~0xFFF) &+ distance << 12
                     continue
                 }

@@ -5,7 +5,7 @@ struct ELFSymbol {
     var name: UInt32 = 0
     var info: UInt8 = 0
     var other: UInt8 = 0
-    /// The index of the section that has the symbol; 0 if another file has it.
+    /// The index of the symbol's section; 0 if the symbol is in another file.
     var section: UInt16 = 0
     var value: UInt64 = 0
     var size: UInt64 = 0
@@ -57,7 +57,7 @@ extension ObjectFile {
         try readProgramHeaders(reader)
         guard start > 0 else { throw ObjectFileError("it has no section headers") }
         guard size >= 64 else { throw ObjectFileError("its section headers have \(size) bytes each, fewer than 64") }
-        // Files with more sections than the header can count have the number in the first section's size.
+        // If the header can't hold the number of sections, the size of the first section is the number.
         if count == 0 { count = reader.offset(UInt64.self, at: start + 32) ?? 0 }
         guard reader.range(from: start, count: 0) != nil, count <= (reader.count - start) / Int(size) else {
             throw ObjectFileError("its section headers are beyond its end")
@@ -78,7 +78,7 @@ extension ObjectFile {
         }
     }
 
-    /// Finds the address of the file's first byte, and whether the file is a program.
+    /// Reads the address of the file's first byte, and whether the file is a program.
     private mutating func readProgramHeaders(_ reader: ByteReader) throws(ObjectFileError) {
         guard let type = reader.integer(UInt16.self, at: 16), let start = reader.offset(UInt64.self, at: 32),
             let size = reader.integer(UInt16.self, at: 54).map(Int.init), let count = reader.integer(UInt16.self, at: 56).map(Int.init)

@@ -16,14 +16,14 @@ struct LoadedFile {
         file.place(of: UInt64(address) &- bias, count: 1) != nil
     }
 
-    /// The files of this process, and the reasons why others can't be read. Libraries that are in no file of their own, as those of Apple's
-    /// systems, aren't among them.
+    /// Returns the files of this process, and the reasons why others can't be read. Libraries without a separate file, such as those of
+    /// Apple's systems, aren't included.
     static func all() -> (files: [LoadedFile], problems: [String]) {
         var files: [LoadedFile] = []
         var problems: [String] = []
         for (path, place) in places() {
             do {
-                // Mapped, not read: the symbols are a small part of a large file.
+                // Mapped instead of read: the symbols are a small part of a large file.
                 let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
                 let file = try ObjectFile(ObjectFile.ownArchitecture(of: data))
                 files.append(LoadedFile(path: path, bias: place.bias(of: file), file: file))
@@ -36,7 +36,7 @@ struct LoadedFile {
         return (files, problems + replacedFiles())
     }
 
-    /// Where a file is in memory.
+    /// The location of a file in memory.
     private enum Place {
         case slide(UInt64)
         case start(UInt64)
@@ -54,7 +54,7 @@ struct LoadedFile {
         (0..<_dyld_image_count()).compactMap { index in
             guard let name = _dyld_get_image_name(index) else { return nil }
             let path = String(cString: name)
-            // The system's libraries are in a shared cache, and extend no class of a program.
+            // The system's libraries are in a shared cache, and don't extend classes of a program.
             guard FileManager.default.fileExists(atPath: path) else { return nil }
             return (path, .slide(UInt64(bitPattern: Int64(_dyld_get_image_vmaddr_slide(index)))))
         }

@@ -8,7 +8,7 @@ struct MachOSymbol {
     var detail: UInt16 = 0
     var value: UInt64 = 0
 
-    /// Whether the file has the symbol: no entry of a debugger, and in a section.
+    /// Whether the symbol is defined in the file: it belongs to a section, and isn't an entry for a debugger.
     var isDefined: Bool { type & 0xE0 == 0 && type & 0x0E == 0x0E }
 }
 
@@ -52,7 +52,7 @@ extension ObjectFile {
             guard let address = reader.integer(UInt64.self, at: section + 32), let length = reader.integer(UInt64.self, at: section + 40),
                 let start = reader.integer(UInt32.self, at: section + 48), let flags = reader.integer(UInt32.self, at: section + 64)
             else { throw ObjectFileError("one of its sections is cut off") }
-            // Sections that are zero at first have no bytes in the file.
+            // Sections that are initialized with zeros have no bytes in the file.
             let kind = flags & 0xFF
             if start == 0 || kind == 1 || kind == 12 || kind == 18 { continue }
             guard let bytes = Int(exactly: length), let range = reader.range(from: Int(start), count: bytes) else {

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// A method or property of a class, as the demangled text of its symbol tells it.
+/// A method or property of a class, parsed from the demangled text of its symbol.
 struct MethodSignature: Sendable, Hashable {
     let name: MethodName
     /// The types of the parameters, as Swift's demangler spells them.
@@ -15,9 +15,9 @@ struct MethodSignature: Sendable, Hashable {
     /// Parses the text of a symbol.
     ///
     /// - Parameters:
-    ///   - text: Such as `Kit.Shop.product(id: Swift.Int) async throws -> Kit.Product`.
+    ///   - text: A text such as `Kit.Shop.product(id: Swift.Int) async throws -> Kit.Product`.
     ///   - owner: The class's own text, such as `Kit.Shop`; for a class in a function `Shop #1 in Kit.make() -> ()`.
-    /// - Returns: `nil` if the text is no instance method or getter of the class, or has parts that this parser doesn't know.
+    /// - Returns: `nil` if the text isn't an instance method or getter of the class, or has parts that this parser doesn't know.
     init?(_ text: String, of owner: String) {
         guard let member = Self.member(of: owner, in: text), let open = member.firstIndex(where: { $0 == "(" || $0 == "<" }) else {
             guard let property = Self.member(of: owner, in: text) else { return nil }
@@ -68,7 +68,7 @@ struct MethodSignature: Sendable, Hashable {
         self.init(name, [], String(text[range.upperBound...]), [:], isAsync: false, isThrowing: false)
     }
 
-    /// Removes what names the class: what comes before the method's name, or after the result's type.
+    /// Removes the name of the class: the text before the method's name, or after the result's type.
     private static func member(of owner: String, in text: String) -> Substring? {
         var rest = text[...]
         if rest.hasPrefix("(extension in "), let part = Bracketed.prefix(of: rest) {
@@ -80,7 +80,7 @@ struct MethodSignature: Sendable, Hashable {
         } else {
             guard rest.hasPrefix(owner) else { return nil }
             rest = rest.dropFirst(owner.count)
-            // An extension of a generic class has its conditions here.
+            // An extension of a generic class has its constraints here.
             if rest.first == "<" {
                 guard let conditions = Bracketed.prefix(of: rest) else { return nil }
                 rest = rest[conditions.endIndex...]
@@ -112,7 +112,7 @@ struct MethodSignature: Sendable, Hashable {
         return result
     }
 
-    /// What may come between the parameters and the result.
+    /// The effects between the parameters and the result.
     private struct Effects {
         var isAsync = false
         var isThrowing = false
@@ -184,9 +184,10 @@ enum Bracketed {
 
 /// The Swift runtime's own demangler, which every program that contains Swift code has.
 enum Demangler {
-    /// Returns the declaration that a mangled name denotes; `nil` if it is no name of Swift.
+    /// Returns the declaration of a mangled name; `nil` if it isn't a name of Swift.
     ///
-    /// The text is meant for people, and may change with the version of Swift (SE-0498). Its readers accept what they know, and nothing else.
+    /// The text is meant for people, and may change with the version of Swift (SE-0498). The parsers of the text therefore accept known
+    /// forms only.
     static func text(of name: String) -> String? {
         var name = name
         let text = name.withUTF8 { utf8 -> UnsafeMutablePointer<CChar>? in

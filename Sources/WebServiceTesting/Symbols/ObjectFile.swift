@@ -5,7 +5,7 @@ import WebServiceClient
 ///
 /// A file may be of any origin, so each offset and count in it is checked against the size of the file before it is used.
 struct ObjectFile {
-    /// The instructions of a file, as far as this module understands them.
+    /// The processor of a file, if this module knows its instructions.
     enum Processor: Sendable {
         case x86
         case arm
@@ -23,7 +23,7 @@ struct ObjectFile {
     struct SymbolTable {
         let entries: Range<Int>
         let names: Range<Int>
-        /// Whether the table has local symbols. A table for the dynamic linker has only what other files may use.
+        /// Whether the table has local symbols. A table for the dynamic linker has only symbols that other files may use.
         let isFull: Bool
     }
 
@@ -31,7 +31,7 @@ struct ObjectFile {
     struct Symbol {
         let name: String
         let address: UInt64
-        /// The number of bytes; 0 if the format doesn't tell it.
+        /// The number of bytes; 0 if the format doesn't contain it.
         let size: UInt64
     }
 
@@ -43,14 +43,14 @@ struct ObjectFile {
     var baseAddress: UInt64 = 0
     /// Whether the file is a program, whose table for the dynamic linker is nearly empty.
     var isProgram = false
-    /// Whether a symbol has an entry of Mach-O, and a name with one more underscore.
+    /// Whether a symbol is a Mach-O entry, whose name has an additional underscore.
     var isMachO = false
 
     /// Reads the headers of a file.
     ///
     /// - Throws: ``ObjectFileError``.
     init(_ data: Data) throws(ObjectFileError) {
-        // Offsets count from the first byte, which a slice numbers otherwise.
+        // Offsets count from the first byte, but the indices of a slice don't.
         self.data = data.startIndex == 0 ? data : Data(data)
         let reader = ByteReader(self.data)
         switch reader.integer(UInt32.self, at: 0)?.littleEndian {
@@ -64,13 +64,13 @@ struct ObjectFile {
     /// Whether the file has a table with local symbols.
     var hasLocalSymbols: Bool { tables.contains { $0.isFull && !$0.entries.isEmpty } }
 
-    /// The tables to search: those with local symbols, which have all others too, or else those for the dynamic linker.
+    /// The tables to search: those with local symbols, which contain all others too, or else those for the dynamic linker.
     private var searched: [SymbolTable] { hasLocalSymbols ? tables.filter(\.isFull) : tables }
 
     /// Calls a function with each defined symbol whose name begins with one of some texts.
     ///
-    /// Test processes are built without optimization and have hundreds of thousands of symbols, so the loop compares bytes by C functions and
-    /// makes strings of the matching names only.
+    /// Test processes are built without optimization and have hundreds of thousands of symbols, so the loop compares bytes with C functions
+    /// and makes strings of matching names only.
     ///
     /// - Parameters:
     ///   - prefixes: The beginnings of names, without Mach-O's additional underscore.
@@ -99,13 +99,13 @@ struct ObjectFile {
         }
     }
 
-    /// Calls a function with an entry whose name has one of some beginnings.
+    /// Calls a function with an entry whose name has one of the prefixes.
     ///
     /// - Parameter text: The table's names from that of the entry on.
     private func visit(
         _ entry: UnsafeRawPointer, _ text: UnsafeRawBufferPointer, _ beginnings: [[UInt8]], _ body: (Symbol, Int) -> Void
     ) {
-        // Without a NUL, the name would go beyond the end of the table.
+        // Without a NUL, the name would continue after the end of the table.
         guard let start = text.baseAddress, let end = memchr(start, 0, text.count),
             let index = beginnings.firstIndex(where: { text.count > $0.count && memcmp(start, $0, $0.count) == 0 })
         else { return }
@@ -124,7 +124,7 @@ struct ObjectFile {
         body(Symbol(name: String(decoding: isMachO ? name.dropFirst() : name[...], as: UTF8.self), address: address, size: size), index)
     }
 
-    /// Returns the bytes of the code from an address on, as linked, at most a number of them; `nil` if no section contains the address.
+    /// Returns the bytes of the code at an address, as linked, up to a size; `nil` if no section contains the address.
     func code(from address: UInt64, atMost size: UInt64) -> Range<Int>? {
         for section in sections where section.isCode && address >= section.address {
             let offset = address - section.address
@@ -162,7 +162,7 @@ struct ByteReader {
 
     var count: Int { data.count }
 
-    /// Returns an integer in the byte order of the file, which is that of the machine; `nil` beyond the end.
+    /// Returns an integer in the byte order of the file, which is the machine's order; `nil` beyond the end.
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, at offset: Int) -> Value? {
         let size = MemoryLayout<Value>.size
         guard offset >= 0, size <= count, offset <= count - size else { return nil }
@@ -175,7 +175,7 @@ struct ByteReader {
         return offset
     }
 
-    /// Returns a range of the file; `nil` if it doesn't lie in the file.
+    /// Returns a range of the file; `nil` if the file doesn't contain it.
     func range(from start: Int, count size: Int) -> Range<Int>? {
         guard start >= 0, size >= 0, start <= count, size <= count - start else { return nil }
         return start..<(start + size)
@@ -183,10 +183,10 @@ struct ByteReader {
 }
 
 extension ObjectFile {
-    /// Reads everything that this module reads of a file, which may be of any origin.
+    /// Reads all parts of a file that this module uses. The file may be of any origin.
     ///
-    /// - Returns: The declarations of the symbols that begin with a text, with a mark for those whose code uses
-    ///   the declaration as a text. Methods of a class `K.C` have the spelling of `#function`.
+    /// - Returns: The declarations of the symbols that begin with a text, with a mark for those whose code uses the declaration as a text.
+    ///   Methods of a class `K.C` have the spelling of `#function`.
     /// - Throws: ``ObjectFileError``.
     static func declarations(in data: Data, beginningWith prefix: String) throws -> [String] {
         let file = try ObjectFile(ownArchitecture(of: data))

@@ -1,14 +1,14 @@
 import WebServiceClient
 
-/// Finds the types that demangled texts name, by asking the runtime for mangled names.
+/// Finds the types of demangled texts by asking the runtime for mangled names.
 struct TypeResolver {
     private var known: [String: (any Any.Type)?] = [:]
 
-    /// The number of types in types.
+    /// The maximum nesting of types.
     private static let depthLimit = 16
 
-    /// Returns the type that a text names, such as `[Kit.Product]?`; `nil` for functions, tuples, protocols, generic parameters, and what
-    /// the runtime doesn't find by name: private types, and those of functions.
+    /// Returns the type of a text such as `[Kit.Product]?`; `nil` for functions, tuples, protocols, generic parameters, and types that the
+    /// runtime doesn't find by name: private types, and those inside of functions.
     mutating func type(named text: String) -> (any Any.Type)? {
         if let type = known[text] { return type }
         let type = Self.mangledNames(of: text[...], depth: 0).lazy.compactMap { _typeByName($0) }.first
@@ -16,7 +16,7 @@ struct TypeResolver {
         return type
     }
 
-    /// Returns the mangled names that a type may have, since a text doesn't tell structures, enumerations and classes apart.
+    /// Returns the possible mangled names of a type, since a text doesn't distinguish structures, enumerations and classes.
     private static func mangledNames(of text: Substring, depth: Int) -> [String] {
         guard depth < depthLimit else { return [] }
         func names(_ text: Substring) -> [String] { mangledNames(of: text, depth: depth + 1) }
@@ -61,7 +61,7 @@ struct TypeResolver {
             guard let identifier = identifier(name) else { return [] }
             candidates = candidates.flatMap { before in ["V", "O", "C"].map { before + identifier + $0 } }
             guard candidates.count <= 27 else { return [] }
-            // A type that is found ends the choice. A generic type isn't found without its arguments.
+            // The first type that is found is the result. A generic type isn't found without its arguments.
             if let found = candidates.first(where: { _typeByName($0) != nil }) { candidates = [found] }
         }
         guard arguments.contains(where: { $0 != [""] }) else { return candidates }
@@ -69,7 +69,7 @@ struct TypeResolver {
         return candidates.flatMap { candidate in lists.map { "\(candidate)y\($0)G" } }
     }
 
-    /// Returns a mangled identifier; `nil` for one with other characters than ASCII's, which are mangled in another way.
+    /// Returns a mangled identifier; `nil` for one with characters beyond ASCII, whose mangling is different.
     private static func identifier(_ name: Substring) -> String? {
         if name == "Swift" { return "s" }
         guard let first = name.first, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }) else { return nil }
@@ -77,13 +77,13 @@ struct TypeResolver {
     }
 }
 
-/// The record that the compiler writes about a class.
+/// The record of a class that the compiler writes.
 struct TypeDescriptor {
     private let start: UnsafeRawPointer
 
-    /// The record of a class; `nil` if the class wasn't made by Swift.
+    /// Reads the record of a class; `nil` if the class wasn't declared in Swift.
     init?(of type: AnyClass) {
-        // The layout of a class's metadata: kind, superclass, on Apple's systems three words of Objective-C, flags and sizes, record.
+        // The layout of a class's metadata: kind, superclass, three words of Objective-C on Apple's systems, flags and sizes, record.
         #if canImport(ObjectiveC)
         let offset = 64
         #else
@@ -98,6 +98,6 @@ struct TypeDescriptor {
 
     private var flags: UInt32 { start.load(as: UInt32.self) }
 
-    /// Whether the type has generic parameters, its own or those of an enclosing type.
+    /// Whether the type or an enclosing type has generic parameters.
     var isGeneric: Bool { flags & 0x80 != 0 }
 }

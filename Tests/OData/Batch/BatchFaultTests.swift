@@ -134,7 +134,7 @@ import WebServiceTesting
         guard case .notProcessed? = answer.failures[1].cause as? ODataBatchError else { throw TestingFailure("\(answer.failures[1])") }
     }
 
-    @Test func `an answer of another type is an error that says what came`() async throws {
+    @Test func `an answer of another media type is an error that names it`() async throws {
         let stub = StubTransport()
         let client = stub.client()
         for answer in [StubAnswer.text("hello"), .json(#"{"value":[]}"#), .status(200), .data(Data(), type: "multipart/mixed")] {
@@ -150,7 +150,7 @@ import WebServiceTesting
         await #expect(throws: ServiceError.self) { try await client.send(Parts(people).batch) }
     }
 
-    @Test func `an answer that goes on at a link is read to its end`() async throws {
+    @Test func `an answer that continues at a link is read to its end`() async throws {
         let stub = StubTransport()
         let client = stub.client(.v401)
         func page(_ id: Int, _ link: String) -> StubAnswer {
@@ -169,7 +169,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `an answer that goes on at links ends with its requests`() async throws {
+    @Test func `an answer that continues at links ends with its last request`() async throws {
         let stub = StubTransport()
         let client = stub.client(.v401)
         func page(_ ids: [Int], _ link: String) -> StubAnswer {
@@ -190,7 +190,7 @@ import WebServiceTesting
         }
     }
 
-    @Test(arguments: [false, true]) func `an answer that its trailer takes back isn't complete`(isJSON: Bool) async throws {
+    @Test(arguments: [false, true]) func `an answer with an error in its trailer isn't complete`(isJSON: Bool) async throws {
         let service = BatchService(
             .init(fault: { data in isJSON ? Data(#"{"responses":[{"id":"1","status":200,"body":{"Id":1,"Name":"Ada"}}]}"#.utf8) : data }),
             people: [1: "Ada"])
@@ -222,7 +222,7 @@ import WebServiceTesting
         #expect(!String(decoding: sent.body ?? Data(), as: UTF8.self).contains("t0k3n"))
     }
 
-    @Test func `a batch is executed over a connection, and one that breaks off has no false results`() async throws {
+    @Test func `a batch works over a connection, and an answer that is cut off has no false results`() async throws {
         let service = BatchService(people: [1: "Ada"])
         let breaks = Locked(false)
         let server = try LoopbackServer { routes in

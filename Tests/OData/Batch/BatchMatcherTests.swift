@@ -32,7 +32,7 @@ import WebServiceClient
         return (1...count).map { all[$0] ?? "nothing" }
     }
 
-    @Test func `ids decide, and the order without ids`() {
+    @Test func `responses are matched by ids, or else by order`() {
         #expect(verdicts([.reply(reply(2, 404)), .reply(reply(1))], count: 2) == ["200", "404"])
         #expect(verdicts([.reply(reply()), .reply(reply(nil, 204))], count: 2) == ["200", "204"])
         #expect(verdicts([.reply(reply(2)), .reply(reply(nil, 204))], count: 3) == ["unanswered", "200", "204"])
@@ -41,7 +41,7 @@ import WebServiceClient
         #expect(verdicts([.reply(reply()), .reply(reply(1))], count: 2, isJSON: true) == ["200", "unanswered"])
     }
 
-    @Test func `wrong, repeated and spare responses never count for another request`() {
+    @Test func `wrong, repeated and surplus responses never count for another request`() {
         #expect(verdicts([.reply(reply(1)), .reply(reply(9))], count: 2) == ["200", "unanswered"])
         #expect(verdicts([.reply(reply(1)), .reply(reply(1, 404))], count: 2) == ["malformed", "unanswered"])
         #expect(verdicts([.reply(reply()), .reply(reply()), .reply(reply())], count: 2) == ["malformed", "malformed"])
@@ -101,7 +101,7 @@ import WebServiceClient
         #expect(verdicts([.reply(reply()), .reply(reply(1)), .reply(reply())], count: 2) == ["malformed", "malformed"])
     }
 
-    @Test func `any number of responses of no request takes little memory`() {
+    @Test func `any number of surplus responses takes little memory`() {
         var matcher = BatchMatcher(numbers: 1...1, isJSON: true, stops: false)
         for number in 0..<1_000 {
             #expect(matcher.take(.reply(BatchReply(id: "stray \(number)", status: 200))).isEmpty)
@@ -148,7 +148,7 @@ import WebServiceClient
         #expect(verdicts([.group([reply(1)], fault: nil), .group([reply(1)], fault: nil)], count: 1, groups: [1...1]) == ["malformed"])
     }
 
-    @Test func `in JSON a failed member fails its group, whatever the others say`() {
+    @Test func `in JSON a failed member fails its group, regardless of the other responses`() {
         let groups = [1...3]
         #expect(
             verdicts([.reply(reply(3)), .reply(reply(1, 409)), .reply(reply(2, 424))], count: 3, groups: groups, isJSON: true)

@@ -58,7 +58,7 @@ import WebServiceTesting
         #expect(error.status == 500 && service.count == 3 && service.content.people.count == 2)
     }
 
-    @Test func `without attempts, with stop, and in groups nothing is sent again`() async throws {
+    @Test func `nothing is sent again without attempts, with stop, and in groups`() async throws {
         let service = BatchService(people: [1: "Ada"])
         var batch = ODataBatch()
         let read = batch.fetch(people.key(1))
@@ -77,7 +77,7 @@ import WebServiceTesting
         #expect(service.count == before + 1)
     }
 
-    @Test func `a batch that fails as a whole leaves the errors as they were`() async throws {
+    @Test func `if the repeated batch fails as a whole, the earlier errors remain`() async throws {
         let service = BatchService(people: [1: "Ada", 2: "Bob"])
         let throttle = Throttle(service, [[0]])
         let client = client(.inTurn(throttle.answer, .status(413)), .v4, BatchSettings())
@@ -90,7 +90,7 @@ import WebServiceTesting
         #expect(try answer[other].Name == "Bob")
     }
 
-    @Test func `an uncertain answer to reads that are sent again leaves the errors as they were`() async throws {
+    @Test func `if the answer to repeated reads is uncertain, the earlier errors remain`() async throws {
         let service = BatchService(.init(namesParts: false), people: [1: "Ada", 2: "Bob"])
         let throttle = Throttle(service, [[0, 1]])
         let part = "--b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"Id\":2,\"Name\":\"Bob\"}\r\n--b--"

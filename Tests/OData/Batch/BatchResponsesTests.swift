@@ -11,7 +11,7 @@ import WebServiceTesting
 
     private let people = FetchRequest<Person>()
 
-    @Test(arguments: [ODataVersion.v4, .v401]) func `many reads are sent in batches, and each result is its element's`(
+    @Test(arguments: [ODataVersion.v4, .v401]) func `many reads are sent in batches, and each result belongs to its element`(
         version: ODataVersion
     ) async throws {
         let service = BatchService(.init(seed: 1), people: Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, "n\($0)") }))
@@ -69,7 +69,7 @@ import WebServiceTesting
         #expect(expected == count)
     }
 
-    @Test func `a closure that doesn't read once is an error`() async throws {
+    @Test func `a closure that doesn't make exactly one read is an error`() async throws {
         let stub = StubTransport()
         let client = stub.client()
         let reads: [@Sendable (Int) async throws -> Void] = [{ _ in }, { try await client.delete(people.key($0)) }]
@@ -78,7 +78,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `a cut or overlong answer is never taken for right results`() async throws {
+    @Test func `a cut or overlong answer has no false results`() async throws {
         let stub = StubTransport()
         let client = stub.client()
         let part =

@@ -67,7 +67,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `a written batch is read again, in any pieces`() throws {
+    @Test func `a written batch can be read, in any pieces`() throws {
         for seed in 0..<UInt64(Sweep.rounds(ofAll: 400)) {
             var generator = SeededGenerator(seed: seed)
             let units = Self.units(&generator, isJSON: false)

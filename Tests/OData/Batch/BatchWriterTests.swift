@@ -59,7 +59,7 @@ import WebServiceClient
         #expect(try text([], isJSON: true) == #"{"requests":[]}"#)
     }
 
-    @Test func `bodies in JSON are values, texts or base64url`() throws {
+    @Test func `bodies in JSON are values, strings or base64url`() throws {
         func written(_ body: Data, _ type: String) throws -> String {
             let request = BatchRequest(number: 1, method: "PUT", target: "a", headers: ["Content-Type": type], body: body)
             return try text([[request]], isJSON: true)

@@ -20,7 +20,7 @@ import WebServiceTesting
         return client
     }
 
-    @Test func `reads at the same time are one batch, each with its own result`() async throws {
+    @Test func `concurrent reads are one batch, each with its own result`() async throws {
         let service = BatchService(people: [1: "Ada", 2: "Bob"])
         let client = client(service, limit: 4)
         let (ada, bob, page, missing) = try await watched {
@@ -47,7 +47,7 @@ import WebServiceTesting
         #expect(names.count == 200 && service.count == 50)
     }
 
-    @Test func `changes, and reads that can't be in a batch, are sent on their own`() async throws {
+    @Test func `changes, and reads that can't be in a batch, are sent separately`() async throws {
         let service = BatchService(people: [1: "Ada"])
         let client = client(service, limit: 3)
         stub.on(.get, "/svc/People(1)", .json(#"{"Id":1,"Name":"alone"}"#))
@@ -62,7 +62,7 @@ import WebServiceTesting
         #expect(names == ["alone", "Ada", "Ada"] && service.count == 1)
     }
 
-    @Test func `a read that the service refuses for the moment is sent again on its own`() async throws {
+    @Test func `a read that the service refuses for the moment is sent again separately`() async throws {
         let service = BatchService(BatchService.Options(failing: [0]), people: [1: "Ada"])
         let client = client(service, limit: 2)
         client.configure { $0.retry = RetryPolicy(attempts: 2, backoff: Backoff(base: .zero, cap: .zero, jitter: .none)) }
@@ -75,7 +75,7 @@ import WebServiceTesting
         #expect(names.sorted() == ["Ada", "alone"] && service.count == 1 && stub.requests.count == 2)
     }
 
-    @Test func `a read that is cancelled leaves the others alone`() async throws {
+    @Test func `a cancelled read doesn't affect the others`() async throws {
         let service = BatchService(people: [1: "Ada"])
         let client = client(service, limit: 3)
         let cancelled = Task { try await client.fetch(people.key(1)) }
@@ -90,7 +90,7 @@ import WebServiceTesting
         #expect(ada.allSatisfy { $0.Name == "Ada" } && service.count == 1)
     }
 
-    @Test func `the failure of the batch is that of each read`() async throws {
+    @Test func `the failure of the batch is the failure of each read`() async throws {
         let client = client(BatchService(), limit: 2)
         stub.fallback(.status(500))
         let errors = try await watched {

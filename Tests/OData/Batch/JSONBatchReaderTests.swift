@@ -48,7 +48,7 @@ import WebServiceClient
         #expect(try reader.nextLink() == "more")
     }
 
-    @Test func `a response that can't be read is a fault of its own`() throws {
+    @Test func `a response that can't be read doesn't affect the others`() throws {
         let texts = [
             #"{"id":"1"}"#, #"{"id":"1","status":"x"}"#, #"{"id":"1","status":99}"#, #"{"id":"1","status":1e3}"#, "7", "null",
             #"{"id":"1","status":200,"headers":{"content-type":"image/png"},"body":"?"}"#,

@@ -104,14 +104,14 @@ import WebServiceClient
         #expect(Self.read(body, boundary, cuts: Array(1..<body.count)) == whole)
     }
 
-    @Test func `the text around the messages may be as services write it`() {
+    @Test func `deviations of services around the messages are accepted`() {
         let text =
             "ignored\n--b  \nContent-Type: application/http\n\n\nHTTP/1.1 204\n\n\n--b\r\n\r\nHTTP/1.1 200 OK\r\nContent-ID: 7\r\n"
             + "Content-Length: 2\r\n\r\nhi\r\n\r\n--b--"
         #expect(Self.read(Data(text.utf8), "b") == ["- HTTP/1.1 204 0 []", "7 HTTP/1.1 200 OK 2 [104, 105]"])
     }
 
-    @Test func `what breaks one message doesn't break the others`() {
+    @Test func `a malformed message doesn't affect the others`() {
         func part(_ content: String, _ type: String = "application/http") -> String { "--b\r\nContent-Type: \(type)\r\n\r\n\(content)\r\n" }
         let good = part("HTTP/1.1 204 No Content\r\n\r\n")
         let bad = [

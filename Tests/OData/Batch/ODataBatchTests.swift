@@ -96,7 +96,7 @@ import WebServiceTesting
         }
     }
 
-    @Test(arguments: all.dropFirst()) func `after an error the service goes on or stops, the same in both formats`(
+    @Test(arguments: all.dropFirst()) func `after an error the service continues or stops, in both formats`(
         version: ODataVersion, settings: BatchSettings
     ) async throws {
         let service = BatchService(people: [1: "Ada"])
@@ -219,7 +219,7 @@ import WebServiceTesting
         #expect(service.count == 0)
     }
 
-    @Test func `an unchanged part counts as done for the parts after it`() async throws {
+    @Test func `an unchanged part counts as successful for the parts after it`() async throws {
         let service = BatchService(people: [1: "Ada", 2: "Bob"])
         var batch = ODataBatch()
         let unchanged = batch.update(people.key(1), with: EntityDraft(of: Person(Id: 1, Name: "Ada")))
@@ -312,7 +312,7 @@ import WebServiceTesting
         #expect(text.contains(##""Boss":{"@id":"$1"}"##) && text.contains(#""dependsOn":["1"]"#))
     }
 
-    @Test func `what can't be part of a batch is refused before anything is sent`() async throws {
+    @Test func `requests that can't be part of a batch are refused before it is sent`() async throws {
         let (service, stub) = (BatchService(), StubTransport())
         let client = client(service, stub: stub)
         var batches: [ODataBatch] = []
@@ -377,7 +377,7 @@ import WebServiceTesting
         #expect(otherStub.requests.count == 1 && stub.requests.count == 1)
     }
 
-    @Test func `groups are refused where the service doesn't perform them as such`() async throws {
+    @Test func `groups are refused if the service doesn't perform them atomically`() async throws {
         let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
         let client = client(service, .v4, .sharePoint, stub: stub)
         var batch = ODataBatch()

@@ -12,7 +12,7 @@ import WebServiceTesting
     private let stub = StubTransport()
     private var accept: String? { stub.requests.last?.request.headers[.accept] }
 
-    @Test(arguments: ODataVersion.allCases) func `raw values and media are asked for in any type`(version: ODataVersion) async throws {
+    @Test(arguments: ODataVersion.allCases) func `raw values and media accept any media type`(version: ODataVersion) async throws {
         let client = stub.client(version)
         stub.fallback(.text("1"))
         let key = FetchRequest<Item>(from: "E").key("a/b?$value")
@@ -42,7 +42,7 @@ import WebServiceTesting
         #expect(accept?.hasPrefix("application/json") == true)
     }
 
-    @Test func `all else is asked for in JSON, and bytes in any type where it can't be`() async throws {
+    @Test func `other requests accept JSON, and requests for bytes any type where JSON isn't possible`() async throws {
         let client = stub.client()
         for (version, type) in [
             (ODataVersion.v2, "application/json"), (.v4, "application/json;odata.metadata=minimal"),
@@ -69,7 +69,7 @@ import WebServiceTesting
         #expect(accept == "application/json;odata.metadata=minimal;IEEE754Compatible=true")
     }
 
-    @Test func `a media link's stream is asked for in any type, with credentials`() async throws {
+    @Test func `the stream of a media link accepts any media type, with credentials`() async throws {
         let client = stub.client()
         stub.fallback(.json(#"{"@odata.context":"../$metadata#E","@odata.mediaReadLink":"E(1)/$value","Id":1}"#))
         let metadata = try await client.entity(EntityRequest<Item>(at: "X/E(1)")).metadata
@@ -80,7 +80,7 @@ import WebServiceTesting
         #expect(accept == "*/*" && stub.requests.last?.request.url.absoluteString == "https://h.example/svc/E(1)/$value")
     }
 
-    @Test func `nothing is selected unasked where services refuse it`() throws {
+    @Test func `nothing is selected by default where services refuse a selection`() throws {
         let function = ResourcePath(function: "Top", ["count": 3])
         let two = QueryPrinter(version: .v2)
         #expect(try EntityRequest<Item>(resource: function).relativeURL(using: two) == "Top?count=3")
@@ -110,7 +110,7 @@ import WebServiceTesting
         ("application/x-www-form-urlencoded", "a=1"), ("text/yaml", "a: 1"), ("application/soap+xml", "<s:Envelope/>"),
     ]
 
-    @Test(arguments: strangers) func `an answer of another type is told by its type`(type: String, body: String) async throws {
+    @Test(arguments: strangers) func `an answer of another media type is an error with the type`(type: String, body: String) async throws {
         let client = stub.client()
         let essence = String(type.prefix { $0 != ";" })
         for read: () async throws -> Void in [
@@ -127,7 +127,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `a long one is, too, while it is read`() async throws {
+    @Test func `a long answer of another media type is an error while it is read`() async throws {
         let client = stub.client()
         stub.fallback(.data(Data(("--b\r\n" + String(repeating: "x", count: 300_000)).utf8), type: "multipart/mixed; boundary=b"))
         let error = await #expect(throws: ServiceError.self) {
@@ -137,7 +137,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: ["text/plain", "application/octet-stream", "text/json", "application/vnd.sap+json", ""])
-    func `JSON under another name is read`(type: String) async throws {
+    func `JSON with another media type is read`(type: String) async throws {
         // Creating a client sets the stub's fallback.
         let client = stub.client()
         stub.fallback(.data(Data(#"{"Id":1}"#.utf8), type: type))

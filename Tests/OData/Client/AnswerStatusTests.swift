@@ -116,7 +116,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `a 202 says that there is no result yet, and where it will be`() async throws {
+    @Test func `a 202 is an error with the location of the monitor`() async throws {
         let heads: [(HTTPFields, String?, RetryAfter?)] = [
             (
                 ["Location": "https://h.example/svc/monitor/1?id=s3cret", "Retry-After": "17"], "https://h.example/svc/monitor/1",
@@ -197,7 +197,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `a trailer takes a change's answer back, too`() async throws {
+    @Test func `an error in a trailer applies to a change, too`() async throws {
         stub.fallback(.json(#"{"Id":1}"#))
         let client = stub.client().takingBackItsAnswers()
         stub.fallback(.json(#"{"Id":1}"#))

@@ -52,7 +52,7 @@ import WebServiceTesting
         #expect(service.fetches.withLock { $0 } == 1)
     }
 
-    @Test func `a token that ran out is fetched anew and the call sent once more`() async throws {
+    @Test func `an expired token is fetched again and the call repeated`() async throws {
         let service = Service()
         let client = try service.client()
         try await client.invoke(people)
@@ -64,7 +64,7 @@ import WebServiceTesting
         #expect(service.fetches.withLock { $0 } == 2)
     }
 
-    @Test func `reads and other origins get none`() async throws {
+    @Test func `reads and other origins get no token`() async throws {
         let service = Service()
         _ = try? await service.client().fetch(FetchRequest<DynamicEntity>(from: "People"))
         _ = try? await service.client("https://other.example/").invoke(people)
@@ -88,7 +88,7 @@ import WebServiceTesting
         #expect(error?.status == 403 && stub.requests.count == 4 && stub.requests[0].request.method == .head)
     }
 
-    @Test func `no token is an error that says so, for all who wait`() async throws {
+    @Test func `a missing token is an error for all waiting calls`() async throws {
         let stub = StubTransport()
         stub.fallback(.answering { _ in .json("{}", status: 401).delayed(by: .milliseconds(10)) })
         let url = try #require(URL(string: "https://h.example/svc/"))
@@ -112,7 +112,7 @@ import WebServiceTesting
         #expect(errors.allSatisfy { ($0 as? ServiceError)?.cause as? CSRFProtectionError == CSRFProtectionError(status: 401) })
     }
 
-    @Test func `one who gives up doesn't fail those who wait`() async throws {
+    @Test func `a cancelled call doesn't fail other waiting calls`() async throws {
         let service = Service()
         let client = try service.client()
         let first = Task { try await client.invoke(people) }

@@ -22,11 +22,11 @@ import Testing
         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab",
         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    ]) func `what is no response is refused`(text: String) {
+    ]) func `other texts than responses are refused`(text: String) {
         #expect(throws: EmbeddedResponse.Fault.self) { try EmbeddedResponse(Data(text.utf8)) }
     }
 
-    @Test func `any cut is read or refused`() {
+    @Test func `a response cut at any byte is read or refused`() {
         let text = Data("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}".utf8)
         for count in 0..<text.count { #expect((try? EmbeddedResponse(text.prefix(count)))?.body ?? Data() == Data()) }
         #expect(throws: EmbeddedResponse.Fault.self) {

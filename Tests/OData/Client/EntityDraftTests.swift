@@ -27,7 +27,7 @@ import Testing
         return String(decoding: try ODataEncoder(format).encode(draft.changes(format)), as: UTF8.self)
     }
 
-    @Test func `only what changed is written`() throws {
+    @Test func `only changes are written`() throws {
         #expect(try changes(#","Age":36"#) { _ in } == "{}")
         #expect(try changes(#","Age":36"#) { $0.Age = 37 } == #"{"Age":37}"#)
         #expect(try changes(#","Age":36"#) { $0.Age = 36 } == "{}")
@@ -35,14 +35,14 @@ import Testing
         #expect(try changes("") { $0.Nick = .value("A") } == #"{"Nick":"A"}"#)
     }
 
-    @Test func `what was never read is never written, and what becomes nil is null`() throws {
+    @Test func `properties that were never read aren't written, and a new nil is null`() throws {
         #expect(try changes("") { $0.Name = "B" } == #"{"Name":"B"}"#)
         #expect(try changes(#","Age":36"#) { $0.Age = nil } == #"{"Age":null}"#)
         #expect(try changes(#","Nick":"A""#) { $0.Nick = .null } == #"{"Nick":null}"#)
         #expect(try changes(#","Nick":"A""#) { $0.Nick = .absent } == "{}")
     }
 
-    @Test func `of complex values only the changed properties are written, in version 2 all`() throws {
+    @Test func `only the changed properties of complex values are written, in version 2 all`() throws {
         let address = #","Address":{"City":"Bonn","Street":"A"}"#
         #expect(try changes(address) { $0.Address?.City = "Köln" } == #"{"Address":{"City":"Köln"}}"#)
         #expect(try changes(address, .v2) { $0.Address?.City = "Köln" } == #"{"Address":{"City":"Köln","Street":"A"}}"#)
@@ -58,7 +58,7 @@ import Testing
         #expect(try changes(place) { $0.Place = .point(longitude: 1.5, latitude: 2.5) } == "{}")
     }
 
-    @Test func `relations are never cut or written by the way`() throws {
+    @Test func `relations are neither removed nor written implicitly`() throws {
         for rest in [
             "", #","Friend":null,"Trips":[]"#, #","Friend":{"Name":"B","Tags":[]},"Trips":[{"City":"Bonn"}],"Trips@odata.nextLink":"x""#,
         ] {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `an entity without a Swift type is compared property by property as well`() throws {
+    @Test func `an entity without a Swift type is compared by property as well`() throws {
         var draft = EntityDraft(of: ["Name": "Ada", "Age": 36, "Address": ["City": "Bonn", "Street": "A"]] as DynamicEntity)
         #expect(try draft.changes() == [:])
         draft.value["Age"] = 37
@@ -81,7 +81,7 @@ import Testing
         #expect(try open.changes() == ["Zip": "2"])
     }
 
-    @Test func `the entity tag is kept from what was read`() throws {
+    @Test func `the entity tag of the read entity is kept`() throws {
         let entity = try ODataDecoder().decode(
             ODataEntity<Person>.self, from: Data(#"{"@odata.etag":"W/\"1\"","Name":"Ada","Tags":[]}"#.utf8))
         #expect(EntityDraft(of: entity).etag == #"W/"1""#)
@@ -89,7 +89,7 @@ import Testing
 
     // MARK: What is no more, and what only looks the same
 
-    @Test func `a member that is no more becomes null, since others stay as they are`() throws {
+    @Test func `a removed member becomes null`() throws {
         enum Contact: Codable, Sendable { case mail(String), phone(Int) }
         struct Box: Codable, Sendable {
             var Labels: [String: String]
@@ -118,7 +118,7 @@ import Testing
         #expect(try open.changes() == ["Zip": .null])
     }
 
-    @Test func `a type's own encoding that leaves nil out is seen as well`() throws {
+    @Test func `a custom encoding that omits nil is recognized`() throws {
         struct Own: Encodable, Sendable {
             var Name: String?
             enum Key: CodingKey { case Name }
@@ -166,7 +166,7 @@ import Testing
         return types
     }
 
-    @Test func `a derived type is said with its changes, and nothing where there are none`() throws {
+    @Test func `changes of a derived type contain the type, and no changes contain nothing`() throws {
         var draft = EntityDraft(of: Flat(Town: "Bonn", Floor: 1))
         #expect(try draft.changes(types: types) == [:])
         draft.Floor = 2
@@ -176,7 +176,7 @@ import Testing
         #expect(try draft.changes() == ["Floor": 2])
     }
 
-    @Test func `complex values and elements of derived types say them as well`() throws {
+    @Test func `complex values and elements contain their derived types`() throws {
         var draft = EntityDraft(of: Owner(Name: "A", Home: Polymorphic(Flat(Town: "Bonn", Floor: 1)), Pets: []))
         draft.Home = Polymorphic(Flat(Town: "Bonn", Floor: 2))
         draft.value.Pets = [Flat(Town: "Ulm", Floor: 3)]
@@ -190,7 +190,7 @@ import Testing
         #expect(try draft.changes(types: types) == ["Home": ["@odata.type": "#HR.House", "Town": "Bonn"]])
     }
 
-    @Test func `the type that the service said is said again, since the Swift type may stand for its base`() throws {
+    @Test func `the type name of the payload is written, since the Swift type may be of the base type`() throws {
         let json = Data(##"{"@odata.type":"#HR.Flat","Town":"Bonn","Floor":1}"##.utf8)
         var draft = EntityDraft(of: try ODataDecoder().decode(ODataEntity<Home>.self, from: json))
         #expect(try draft.changes() == [:])

@@ -64,7 +64,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: [#"{"value":[{"id":1,"text":"#, #"{"value":"#, #"{"@a.b":"#, #"{"d":{"results":"#, ""])
-    func `ten thousand levels`(beginning: String) async {
+    func `ten thousand levels of nesting are an error`(beginning: String) async {
         for opening in ["[", #"{"a":"#] {
             let text = beginning + String(repeating: opening, count: 10_000)
             let (count, errors) = await read(client(.json(text)))
@@ -94,7 +94,7 @@ import WebServiceTesting
         #expect(errors.last??.cause is ResponseBodyTooLarge)
     }
 
-    @Test func `a gigabyte of small entities is an error as a whole, and goes through as a stream`() async throws {
+    @Test func `a gigabyte of small entities is an error in memory, and can be streamed`() async throws {
         let client = client(endless(#"{"value":[{"id":0}"#, #",{"id":1}"#))
         await #expect(throws: ServiceError.self) { try await client.fetch(FetchRequest<Item>()) }
         #expect(taken.withLock { $0 } <= Self.bound + 2 * 65_536)
@@ -124,7 +124,7 @@ import WebServiceTesting
         #expect(length == 8 << 20)
     }
 
-    @Test(arguments: [true, false]) func `next links that lead in a circle`(streams: Bool) async {
+    @Test(arguments: [true, false]) func `a cycle of next links is an error`(streams: Bool) async {
         // Each page links to the next one, and the last one to the second.
         let client = client(
             .answering { exchange in
@@ -140,7 +140,7 @@ import WebServiceTesting
         #expect(error?.kind == .link && count <= 6)
     }
 
-    @Test(arguments: [true, false]) func `a next link to another host`(streams: Bool) async {
+    @Test(arguments: [true, false]) func `a next link to another host is refused`(streams: Bool) async {
         let hosts = Locked<Set<String>>([])
         let client = client(
             .answering { exchange in

@@ -43,7 +43,7 @@ import WebServiceTesting
         try sent.expectURL("https://h.example/svc/Orders?$select=Id&$inlinecount=allpages")
     }
 
-    @Test func `version 2 is read page by page`() async throws {
+    @Test func `pages of version 2 are read`() async throws {
         stub["Customers"] = .inTurn(
             .json(
                 #"{"d":{"results":[{"CustomerID":"A","Orders":{"__deferred":{"uri":"https://h.example/svc/Customers('A')/Orders"}}}],"__count":"2","__next":"https://h.example/svc/Customers?$skiptoken='A'"}}"#
@@ -78,7 +78,7 @@ import WebServiceTesting
 
     // MARK: What is asked for
 
-    @Test func `metadata and numbers as texts are asked for when they are wanted`() async throws {
+    @Test func `metadata and numbers as strings are requested by settings`() async throws {
         stub.fallback(.json(#"{"value":[{"Id":"5"}]}"#))
         let client = client()
         client.metadataLevel = .full
@@ -91,7 +91,7 @@ import WebServiceTesting
         try stub.requests[1].expectHeader("Accept", "application/json;odata.metadata=none")
     }
 
-    @Test func `the entity tag is taken from the payload, else from the head`() async throws {
+    @Test func `the entity tag comes from the payload, or else from the header field`() async throws {
         stub["Orders(…)"] = .inTurn(
             .json(#"{"@odata.etag":"W/\"1\"","Id":1}"#, headers: ["ETag": "\"2\""]), .json(#"{"Id":1}"#, headers: ["ETag": "\"2\""]))
         let request = FetchRequest<Order>(from: "Orders").key(1)
@@ -127,7 +127,7 @@ import WebServiceTesting
         #expect(found.first?.value as? Order == Order(Id: 1))
     }
 
-    @Test func `the payload's shape tells the version, whatever the head says`() async throws {
+    @Test func `the payload's shape determines the version, regardless of the header field`() async throws {
         let shapes = [
             #"{"value":[{"Id":1}]}"#, #"{"@odata.context":"nonsense","value":[{"Id":1}]}"#,
             #"{"@context":"$metadata#A","value":[{"Id":1}]}"#,
@@ -143,7 +143,7 @@ import WebServiceTesting
 
     // MARK: Relations
 
-    @Test func `a relation's first page and those behind its next link are one sequence`() async throws {
+    @Test func `a relation's first page and the pages after it are one sequence`() async throws {
         let customer = try await customer(#","Orders":[{"Id":1}],"Orders@odata.nextLink":"Customers('A')/Orders?$skiptoken=1""#)
         stub.fallback(.json(#"{"value":[{"Id":2},{"Id":3}]}"#))
         var ids: [Int64] = []
@@ -167,7 +167,7 @@ import WebServiceTesting
         #expect(try await client().entity(of: ToOne<Boss>.null) == nil)
     }
 
-    @Test func `a relation without a link is an error that says what to do`() async throws {
+    @Test func `a relation without a link is an error with a fix`() async throws {
         let customer = try await customer("")
         let error = await #expect(throws: ServiceError.self) { for try await _ in client().entities(of: customer.Orders) {} }
         #expect(error?.cause as? ODataLinkError == .notLoaded && error?.message.contains("expand") == true)
@@ -191,7 +191,7 @@ import WebServiceTesting
         #expect(ids == [1, 1, 2] && stub.requests.last?.request.headers[.authorization] == nil)
     }
 
-    @Test func `links with a proxy's inside are taken on the service's origin where that is wanted`() async throws {
+    @Test func `links with the host of an internal server are rebased onto the service's origin by a setting`() async throws {
         let client = client()
         client.foreignLinks = .rebase
         stub.fallback(
@@ -203,7 +203,7 @@ import WebServiceTesting
         try stub.requests[1].expectHeader("Authorization")
     }
 
-    @Test func `a relation's links that lead in a circle are an error`() async throws {
+    @Test func `a cycle of a relation's links is an error`() async throws {
         let customer = try await customer(#","Orders":[{"Id":1}],"Orders@odata.nextLink":"Customers('A')/Orders""#)
         stub.fallback(.json(#"{"value":[{"Id":2}],"@odata.nextLink":"/svc/Customers('A')/Orders"}"#))
         let error = await #expect(throws: ServiceError.self) { for try await _ in client().entities(of: customer.Orders) {} }
@@ -212,7 +212,7 @@ import WebServiceTesting
 
     // MARK: Failures
 
-    @Test func `a page that a service broke off says why`() async throws {
+    @Test func `the error of a page that the service broke off has the service's reason`() async throws {
         stub.fallback(
             .json(#"{"@odata.context":"x","value":[{"Id":1},{"Id":2,"Na{"error":{"code":"E1","message":"the database went away"}}"#))
         let error = await #expect(throws: ServiceError.self) { try await client().fetch(FetchRequest<Order>(from: "Orders")) }
@@ -221,7 +221,7 @@ import WebServiceTesting
         #expect((single?.errorBody as? ODataErrorBody)?.code == "E1")
     }
 
-    @Test func `an answer that its trailer takes back is an error`() async throws {
+    @Test func `an answer with an error in its trailer is an error`() async throws {
         stub.fallback(.json(#"{"value":[{"Id":1}]}"#))
         let client = client().takingBackItsAnswers()
         let error = await #expect(throws: ServiceError.self) { try await client.fetch(FetchRequest<Order>(from: "Orders")) }

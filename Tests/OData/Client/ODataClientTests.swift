@@ -29,7 +29,7 @@ import WebServiceTesting
 
     // MARK: Reports
 
-    @Test func `that all properties are fetched is said, once for each type`() async throws {
+    @Test func `a diagnostic reports once for each type that all properties are fetched`() async throws {
         struct Open: Decodable, Sendable {
             let values: [String: Int]
             init(from decoder: any Decoder) throws { values = try [String: Int](from: decoder) }
@@ -48,7 +48,7 @@ import WebServiceTesting
 
     // MARK: The request
 
-    @Test func `the printed URL goes over the wire as it is`() async throws {
+    @Test func `the printed URL is sent unchanged`() async throws {
         stub.fallback(Self.page(1...1))
         let request = FetchRequest<Item>().filter { $0.name == "O'Neil & Söhne/50% + ?#" && $0.id > 3 }.order(by: .descending(\.id)).top(5)
         #expect(try await client().fetch(request) == [Item(id: 1, name: "n1")])
@@ -58,7 +58,7 @@ import WebServiceTesting
         #expect(sent.body == nil)
     }
 
-    @Test func `the headers of OData go along, and the later version's with its printer`() async throws {
+    @Test func `requests have OData's header fields, for the printer's version`() async throws {
         stub.fallback(Self.page(1...1))
         let client = client()
         _ = try await client.page(FetchRequest<Item>())
@@ -69,7 +69,7 @@ import WebServiceTesting
         try stub.requests[1].expectHeader("OData-MaxVersion", "4.01")
     }
 
-    @Test func `a query too long for a URL is posted, and its links begin where it would have been fetched`() async throws {
+    @Test func `a query too long for a URL is posted, and its links are relative to the URL of the GET`() async throws {
         stub.fallback(.inTurn(Self.page(1...1, next: "Items?$skiptoken=x", context: ""), Self.page(2...2), Self.page(3...3)))
         let client = client()
         client.longQueries = .post(beyond: 60)
@@ -87,7 +87,7 @@ import WebServiceTesting
         try stub.requests[2].expectMethod(.get)
     }
 
-    @Test func `only a version with $query posts long queries by itself`() {
+    @Test func `long queries are posted by default only in versions with $query`() {
         let long = "Items?$filter=" + String(repeating: "a", count: 9_000)
         #expect(LongQueryPolicy.automatic.posted(long, version: .v4) == nil)
         #expect(LongQueryPolicy.automatic.posted(long, version: .v401)?.path == "Items/$query")
@@ -97,13 +97,13 @@ import WebServiceTesting
         #expect(LongQueryPolicy.post(beyond: 10).posted("$crossjoin(A,B)?$top=1", version: .v401)?.path == "$crossjoin(A,B)/$query")
     }
 
-    @Test func `the service root's own query comes first`() async throws {
+    @Test func `the query of the service root comes first`() async throws {
         stub.fallback(Self.page(1...1))
         _ = try await client("https://h.example/svc?sap-client=100").page(FetchRequest<Item>().top(1))
         try stub.requests[0].expectURL("https://h.example/svc/Items?sap-client=100&$select=id,name&$top=1")
     }
 
-    @Test func `calls are named by the resource without its keys`() async throws {
+    @Test func `calls have the name of the resource without its keys`() async throws {
         stub["Items"] = Self.page(1...1)
         stub["Items(…)"] = .json(#"{"id": 1, "name": "a"}"#)
         stub["Items/$count"] = .text("1")
@@ -116,7 +116,7 @@ import WebServiceTesting
         try stub.expectCalls("Items", "Items(…)", "Items/$count", "People(…)/Trips(…)/Stops")
     }
 
-    @Test func `a query that can't be said is an error before anything is sent`() async throws {
+    @Test func `a query that can't be printed is an error before a request is sent`() async throws {
         let error = await #expect(throws: ServiceError.self) { try await client().fetch(FetchRequest<Item>(from: "Items?x")) }
         #expect(error?.kind == .query)
         #expect(error?.cause is ODataQueryError)
@@ -142,13 +142,13 @@ import WebServiceTesting
         }
     }
 
-    @Test func `the query's top ends the paging`() async throws {
+    @Test func `paging ends at the query's top`() async throws {
         stub["Items"] = .inTurn(Self.page(1...2, next: "Items?2"), Self.page(3...4, next: "Items?3"))
         #expect(try await client().fetch(FetchRequest<Item>().top(3)).map(\.id) == [1, 2, 3])
         #expect(stub.requests.count == 2)
     }
 
-    @Test func `a page has its count and link, and the one after it can be asked for`() async throws {
+    @Test func `a page has its count and next link, and the next page can be requested`() async throws {
         stub["Items"] = .inTurn(
             .json(#"{"@odata.count": 3, "value": [{"id": 1, "name": "a"}], "@odata.nextLink": "Items?2"}"#), Self.page(2...3))
         let request = FetchRequest<Item>().count().top(1)
@@ -161,7 +161,7 @@ import WebServiceTesting
         try stub.requests[1].expectURL("https://h.example/svc/Items?2")
     }
 
-    @Test func `the page after one that was posted begins where it would have been fetched`() async throws {
+    @Test func `the link of a posted query's page is relative to the URL of the GET`() async throws {
         stub.fallback(.inTurn(Self.page(1...1, next: "?$skiptoken=x", context: ""), Self.page(2...2)))
         let client = client()
         client.longQueries = .post(beyond: 5)
@@ -172,7 +172,7 @@ import WebServiceTesting
         try stub.requests[1].expectURL("https://h.example/svc/Items?$skiptoken=x")
     }
 
-    @Test func `a failed page throws behind the entities before it`() async throws {
+    @Test func `a failed page throws after the entities before it`() async throws {
         stub["Items"] = .inTurn(Self.page(1...2, next: "Items?2"), .status(503))
         var read: [Int] = []
         let error = await #expect(throws: ServiceError.self) {
@@ -193,7 +193,7 @@ import WebServiceTesting
         #expect(stub.requests.count == 2)
     }
 
-    @Test func `a page that breaks off in an OData error is a failure with that error`() async throws {
+    @Test func `a page that ends in an OData error throws that error`() async throws {
         stub["Items"] = .json(#"{"value": [{"id": 1, "name": "a"}], "error": {"code": "Late", "message": "The store went away."}}"#)
         let error = await #expect(throws: ServiceError.self) { try await client().fetch(FetchRequest<Item>()) }
         #expect((error?.errorBody as? ODataErrorBody)?.code == "Late")
@@ -242,13 +242,13 @@ import WebServiceTesting
 
     // MARK: One entity
 
-    @Test func `one entity by its key`() async throws {
+    @Test func `an entity is fetched by its key`() async throws {
         stub["Items(…)"] = .json(#"{"@odata.context": "$metadata#Items/$entity", "id": 7, "name": "x"}"#)
         #expect(try await client().fetch(FetchRequest<Item>().key("a/b'c")) == Item(id: 7, name: "x"))
         try stub.requests[0].expectURL("https://h.example/svc/Items('a%2Fb''c')?$select=id,name")
     }
 
-    @Test func `no entity is nil where that is asked for, else an error`() async throws {
+    @Test func `a missing entity is nil for fetchIfPresent, otherwise an error`() async throws {
         let request = FetchRequest<Item>().key(7)
         let missing = StubAnswer.json(#"{"error": {"code": "NotFound", "message": "No item 7."}}"#, status: 404)
         for answer in [missing, .status(404), .status(204)] {
@@ -265,7 +265,7 @@ import WebServiceTesting
         #expect(try await client().fetchIfPresent(request)?.id == 7)
     }
 
-    @Test func `values are read as OData spells them`() async throws {
+    @Test func `values are read in OData's spelling`() async throws {
         struct Event: Decodable, Sendable {
             let at: Date
             let data: Data
@@ -278,7 +278,7 @@ import WebServiceTesting
         #expect(event.score == -.infinity)
     }
 
-    @Test func `endpoints of a subclass read and write OData's JSON too`() async throws {
+    @Test func `endpoints of a subclass read and write OData's JSON`() async throws {
         struct Note: Codable, Sendable, Equatable {
             let data: Data
             let limit: Double
@@ -308,7 +308,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: ["", "many", "-1", "1.5", "99999999999999999999"])
-    func `a count that is no number is an error`(text: String) async throws {
+    func `a count that isn't a number is an error`(text: String) async throws {
         stub.fallback(.text(text))
         let error = await #expect(throws: ServiceError.self) { try await client().count(of: FetchRequest<Item>()) }
         if !text.isEmpty {
@@ -318,7 +318,7 @@ import WebServiceTesting
 
     // MARK: Errors
 
-    @Test func `an OData error is decoded and told`() async throws {
+    @Test func `an OData error is decoded and part of the error`() async throws {
         stub.fallback(.json(#"{"error": {"code": "Busy", "message": "Come back later.", "target": "Items"}}"#, status: 503))
         let error = await #expect(throws: ServiceError.self) { try await client().fetch(FetchRequest<Item>()) }
         let body = try #require(error?.errorBody as? ODataErrorBody)
@@ -329,7 +329,7 @@ import WebServiceTesting
         #expect(error?.description.contains("s3cret") == false)
     }
 
-    @Test func `a page of HTML is left to the status`() async throws {
+    @Test func `an HTML page is reported by its status`() async throws {
         stub.fallback(.data(Data("<html><title>Bad gateway</title></html>".utf8), type: "text/html", status: 500))
         let error = await #expect(throws: ServiceError.self) { try await client().fetch(FetchRequest<Item>()) }
         #expect(error?.kind == .status)

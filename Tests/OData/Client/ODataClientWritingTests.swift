@@ -36,7 +36,7 @@ import WebServiceTesting
 
     // MARK: Entities
 
-    @Test func `an entity is created with what it holds, and comes back with its metadata`() async throws {
+    @Test func `an entity is created with its properties and returned with its metadata`() async throws {
         stub.fallback(
             .json(
                 #"{"@odata.etag":"W/\"1\"","Id":5,"Name":"Ada"}"#, status: 201,
@@ -50,7 +50,7 @@ import WebServiceTesting
         #expect(result.location?.absoluteString == "https://h.example/svc/People(5)" && result.entityID?.hasSuffix("(5)") == true)
     }
 
-    @Test func `an answer without a body or a location is no failure`() async throws {
+    @Test func `an answer without a body or a location isn't an error`() async throws {
         stub.fallback(.status(204, headers: ["OData-EntityId": "People(6)", "ETag": "\"6\""]))
         let result = try await client().create(Person(Name: "Bob"), in: FetchRequest<Person>(), preferring: .minimal)
         #expect(
@@ -99,7 +99,7 @@ import WebServiceTesting
         #expect(header("If-Match") == nil)
     }
 
-    @Test func `an entity that changed meanwhile is an error with its status`() async throws {
+    @Test func `an update of an entity that has changed since is an error with its status`() async throws {
         stub.fallback(.json(#"{"error":{"code":"412","message":"changed"}}"#, status: 412))
         var draft = EntityDraft(of: Person(Name: "A"), etag: "\"1\"")
         draft.Name = "B"
@@ -107,7 +107,7 @@ import WebServiceTesting
         #expect(error?.status == 412 && (error?.errorBody as? ODataErrorBody)?.message == "changed")
     }
 
-    @Test func `upserts say by their condition what they may do`() async throws {
+    @Test func `the condition of an upsert permits an update or a creation only`() async throws {
         stub.fallback(.status(204))
         for (condition, match, none) in [
             (WriteCondition.none, nil, nil), (.absent, nil, "*"), (.exists, "*", nil), (.version("\"1\""), "\"1\"", nil),
@@ -125,7 +125,7 @@ import WebServiceTesting
         try sent(.patch, "People('a%2Fd''a')", #"{"Name":null}"#)
     }
 
-    @Test func `derived values say their type`() async throws {
+    @Test func `derived values are written with their type`() async throws {
         stub.fallback(.status(204))
         for (version, type) in [
             (ODataVersion.v4, ##""@odata.type":"#HR.Employee""##), (.v401, ##""@type":"#HR.Employee""##),
@@ -141,7 +141,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `numbers go as texts only with the media type that says so`() async throws {
+    @Test func `numbers are written as strings only with the media type for it`() async throws {
         stub.fallback(.status(204))
         let client = client()
         client.asksForIEEE754Compatible = true
@@ -150,7 +150,7 @@ import WebServiceTesting
         #expect(header(.contentType)?.hasSuffix(";IEEE754Compatible=true") == true)
     }
 
-    @Test func `a real server gets methods, heads and bodies as they are meant`() async throws {
+    @Test func `a real server receives the methods, header fields and bodies`() async throws {
         let server = try LoopbackServer { routes in routes.fallback { _ in .status(204).with("ETag", "\"2\"") } }
         let root = server.url.absoluteString + "/svc"
         for (version, method) in [(ODataVersion.v4, "PATCH"), (.v2, "MERGE")] {
@@ -170,7 +170,7 @@ import WebServiceTesting
 
     // MARK: Properties and references
 
-    @Test func `single properties and raw values`() async throws {
+    @Test func `single properties and raw values are written`() async throws {
         stub.fallback(.status(204))
         try await client().set(\.Name, of: ada, to: "B")
         try sent(.put, "People('a%2Fd''a')/Name", #"{"value":"B"}"#)
@@ -225,7 +225,7 @@ import WebServiceTesting
         await #expect(throws: ServiceError.self) { try await client().invoke(raise, returning: Int.self) }
     }
 
-    @Test func `functions give values, collections and nothing`() async throws {
+    @Test func `functions return values, collections and nothing`() async throws {
         stub.fallback(.json(#"{"value":["a","b"]}"#))
         #expect(try await client().evaluate(ResourcePath(function: "Names", ["count": 2]), as: [String].self) == ["a", "b"])
         try sent(.get, "Names(count=2)")
@@ -235,7 +235,7 @@ import WebServiceTesting
         #expect(try await client(.v2).evaluate(ResourcePath(function: "Total"), as: Int64.self) == 5)
     }
 
-    @Test func `a body that can't be made is an error before anything is sent`() async throws {
+    @Test func `a body that can't be encoded is an error before a request is sent`() async throws {
         let error = await #expect(throws: ServiceError.self) { try await client().create(5, in: FetchRequest<Person>()) }
         #expect(error?.kind == .encoding && error?.cause is ODataWriteError)
         await #expect(throws: ServiceError.self) {

@@ -48,7 +48,7 @@ import WebServiceTesting
 
     private var prefer: [String] { stub.requests[0].request.headers[values: "Prefer"] }
 
-    @Test func `a service may answer at once`() async throws {
+    @Test func `a service may answer immediately`() async throws {
         stub["Items"] = .json(Self.page)
         let job = try await client().start(items, waiting: .milliseconds(9_100))
         #expect(try await job.value.entities == [Item(id: 1)] && job.ticket == nil)
@@ -131,7 +131,7 @@ import WebServiceTesting
         #expect(error?.cause as? ODataJobError == .otherService("https://h.example"))
     }
 
-    @Test func `a monitor elsewhere gets no credentials and no headers`() async throws {
+    @Test func `a monitor at another origin gets no credentials and no headers`() async throws {
         stub["Items"] = .inTurn(
             accepted("https://other.example/m/1"),
             .json(#"{"operation":"copy","status":"inProgress","percentageComplete":40}"#, status: 202),
@@ -164,7 +164,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `tasks that wait together share the polls and the result`() async throws {
+    @Test func `concurrent waits share the polls and the result`() async throws {
         let waits = waits
         stub["Items"] = .answering { [stub] _ in
             switch stub.requests.count {
@@ -187,7 +187,7 @@ import WebServiceTesting
         #expect(try await job.cancel() == .finished)
     }
 
-    @Test func `a cancelled wait ends at once, and the answer on its way is kept`() async throws {
+    @Test func `a cancelled wait ends immediately, and the answer in flight is kept`() async throws {
         let isOpen = Locked(false)
         stub["Items"] = .answering { [stub] _ in
             guard stub.requests.count > 1 else { return accepted() }
@@ -313,7 +313,7 @@ import WebServiceTesting
 
     private var accepts: [String?] { stub.requests.map { $0.request.headers[.accept] } }
 
-    @Test func `raw values and counts are asked for and read as such, also by a ticket`() async throws {
+    @Test func `raw values and counts are requested and read as such, also by a ticket`() async throws {
         let client = client()
         let name = EntityRequest<String>(at: "Items(1)/Name/$value")
         let answer = StubAnswer.data(Data("5 \u{E9}".utf8), type: "text/plain;charset=utf-8")
@@ -345,7 +345,7 @@ import WebServiceTesting
         #expect(accepts.count == 2 && accepts.allSatisfy { $0?.contains("IEEE754Compatible=true") == true })
     }
 
-    @Test func `changes, operations and entities have results of their own`() async throws {
+    @Test func `changes, operations and entities have typed results`() async throws {
         let client = client(.v401)
         let created = #"{"@odata.etag":"\"1\"","id":7}"#
         stub["Items"] = .inTurn(accepted(), .json(created, headers: ["AsyncResult": "201", "Location": "Items(7)"]))

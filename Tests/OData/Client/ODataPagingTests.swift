@@ -42,7 +42,7 @@ import WebServiceTesting
 
     // MARK: Streams
 
-    @Test func `entities are given before their page has come to its end`() async throws {
+    @Test func `entities are returned before their page is complete`() async throws {
         struct Waited: Error {}
         stub.fallback(pieces([#"{"value":[{"id":1},{"id""#, #":2},{"#], failing: Waited()))
         var entities = client().entities(matching: FetchRequest<Item>()).makeAsyncIterator()
@@ -53,7 +53,7 @@ import WebServiceTesting
         #expect(try await entities.next() == nil)
     }
 
-    @Test func `an empty piece is not the end`() async throws {
+    @Test func `an empty piece doesn't end the body`() async throws {
         stub.fallback(pieces([#"{"value":[{"id":1},"#, "", "", #"{"id":2}]}"#]))
         let (ids, error) = await read(client())
         #expect(ids == [1, 2] && error == nil)
@@ -61,14 +61,14 @@ import WebServiceTesting
         #expect(await read(client()).error != nil)
     }
 
-    @Test func `an error is read whole, however much it says`() async throws {
+    @Test func `a long error body is read completely`() async throws {
         let trace = String(repeating: "at somewhere, ", count: 10_000)
         stub.fallback(.json(#"{"error":{"code":"E1","message":"m","innererror":{"stacktrace":"\#(trace)"}}}"#, status: 500))
         let error = await read(client()).error
         #expect((error?.errorBody as? ODataErrorBody)?.code == "E1" && error?.status == 500)
     }
 
-    @Test func `links are followed, and the query's top holds, over streamed pages`() async throws {
+    @Test func `streamed pages follow next links up to the query's top`() async throws {
         let page = #"{"@odata.nextLink":"Items?2","value":[{"id":1},{"id":2}]}"#
         stub["Items"] = .inTurn(.json(page), .json(#"{"value":[{"id":3},{"id":4}],"@odata.nextLink":"Items?3"}"#))
         #expect(await read(client(), FetchRequest().top(3)).ids == [1, 2, 3])
@@ -80,7 +80,7 @@ import WebServiceTesting
         #expect(ids == [1, 2, 1, 2] && error?.kind == .link)
     }
 
-    @Test func `a page that the service broke off is an error behind its entities, with what the service says`() async throws {
+    @Test func `a page that the service broke off throws the service's error after its entities`() async throws {
         let filler = String(repeating: " ", count: 200_000)
         for text in [
             #"{"value":[{"id":1},{"id":2,"na{"error":{"code":"E1","message":"late"}}"#,
@@ -96,7 +96,7 @@ import WebServiceTesting
         #expect((await read(client()).error?.errorBody as? ODataErrorBody)?.code == "E1")
     }
 
-    @Test func `streamed pages fail as pages do`() async throws {
+    @Test func `streamed pages fail like whole pages`() async throws {
         let answers: [StubAnswer] = [
             .json(#"{"value":[{"id":"x"}]}"#), .json(#"{"value":[{"id":1}"#), .json("{}"), .json(""), .status(204), .status(503),
             .json(#"{"error":{"code":"Busy","message":"later"}}"#, status: 503),
@@ -120,14 +120,14 @@ import WebServiceTesting
         #expect(await read(client()).ids == [1])
     }
 
-    @Test func `an answer that its trailer takes back is an error behind its entities`() async throws {
+    @Test func `an error in a page's trailer is thrown after its entities`() async throws {
         stub.fallback(.json(#"{"value":[{"id":1}]}"#))
         let client = client().takingBackItsAnswers()
         let (ids, error) = await read(client)
         #expect(ids == [1] && (error?.errorBody as? ODataErrorBody)?.code == "E1" && error?.kind == .refused)
     }
 
-    @Test func `a page far larger than the bound for bodies goes through, an entity that is larger doesn't`() async throws {
+    @Test func `a page may exceed the limit for bodies, an entity may not`() async throws {
         let large = (1...3_000).map { #"{"id":\#($0),"text":"\#(String(repeating: "x", count: 100))"}"# }.joined(separator: ",")
         stub.fallback(pieces([#"{"value":["#, large, "]}"]))
         let client = client()
@@ -139,7 +139,7 @@ import WebServiceTesting
 
     // MARK: Settings
 
-    @Test func `the size of pages is asked for as the version spells it`() async throws {
+    @Test func `the page size is requested in the version's spelling`() async throws {
         stub["Items"] = .inTurn(
             .json(#"{"value":[{"id":1}],"@odata.nextLink":"Items?2"}"#), .json(#"{"value":[]}"#), .json(#"{"value":[]}"#))
         let client = client()
@@ -159,7 +159,7 @@ import WebServiceTesting
         for request in stub.requests.suffix(2) { #expect(request.request.headers["Prefer"] == nil) }
     }
 
-    @Test func `the size of pages stands beside the client's own preferences`() async throws {
+    @Test func `the page size is sent with the client's other preferences`() async throws {
         stub["Items"] = .json(#"{"value":[]}"#)
         let client = client()
         client.configure { $0.headers["Prefer"] = #"odata.include-annotations="*""# }
@@ -169,7 +169,7 @@ import WebServiceTesting
         #expect(values == [#"odata.include-annotations="*""#, "odata.maxpagesize=50"])
     }
 
-    @Test func `the next page is fetched while one is used, where that is wanted`() async throws {
+    @Test func `with prefetching, the next page is fetched while one is used`() async throws {
         let second = Locked(0)
         stub["Items"] = .answering { exchange in
             if exchange.request.url.query?.hasPrefix("$select") == true {
@@ -193,7 +193,7 @@ import WebServiceTesting
         #expect(second.withLock { $0 } == 1)
     }
 
-    @Test func `a page that was fetched ahead fails when it is asked for, and is given up with its iterator`() async throws {
+    @Test func `a prefetched page fails when it is used, and is cancelled with its iterator`() async throws {
         struct Broken: Error {}
         let cancelled = Locked(false)
         let failing = ODataPages<Int>(

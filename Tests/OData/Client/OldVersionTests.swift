@@ -21,7 +21,7 @@ import WebServiceTesting
     private var last: ServiceRequest? { stub.requests.last?.request }
 
     @Test(arguments: [ODataVersion.v2, .v4])
-    func `methods are tunneled through POST, but for those inside a batch`(version: ODataVersion) async throws {
+    func `methods are tunneled through POST, except inside a batch`(version: ODataVersion) async throws {
         let client = stub.client(version)
         client.tunnelsMethods = true
         try await client.update(item, setting: ["Name": "a"])
@@ -45,7 +45,7 @@ import WebServiceTesting
         #expect(service.content.people == [1: "Eva"])
     }
 
-    @Test func `an entity with a version is changed in this version, one without in any`() async throws {
+    @Test func `an entity with a version is changed only in this version`() async throws {
         let client = stub.client(.v2)
         for (tag, field) in [(#","etag":"W/\"1\"""#, "W/\"1\""), ("", nil)] as [(String, String?)] {
             stub.fallback(.json(#"{"d":{"__metadata":{"uri":"Items(1)"\#(tag)},"Id":1,"Name":"a"}}"#))

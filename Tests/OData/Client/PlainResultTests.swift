@@ -56,7 +56,7 @@ import WebServiceTesting
         #expect(try await client.evaluate(function) as [Value] == [value], sourceLocation: location)
     }
 
-    @Test func `texts are values and not their JSON`() async throws {
+    @Test func `strings are values and not their JSON`() async throws {
         for (text, json) in [
             ("abc", #""abc""#), ("", #""""#), ("a\"b\\\n", #""a\"b\\\n""#), ("ü😀", #""\u00fc\ud83d\ude00""#),
             ("{\"value\":1}", #""{\"value\":1}""#),
@@ -72,7 +72,7 @@ import WebServiceTesting
         try await expect(EdmBinary(Data([0xFB, 0xFF])), from: #""-_8""#, v2: #""+/8=""#)
     }
 
-    @Test func `other primitive values are read beside them`() async throws {
+    @Test func `other primitive values are read`() async throws {
         try await expect(5, from: "5")
         try await expect(Int64(9_007_199_254_740_993), from: "9007199254740993", v2: #""9007199254740993""#)
         try await expect(true, from: "true")
@@ -91,7 +91,7 @@ import WebServiceTesting
         try await expect(Colour.red, from: #""Red""#)
     }
 
-    @Test func `raw values, counts and media are the body as it is`() async throws {
+    @Test func `raw values, counts and media are the unchanged body`() async throws {
         for version in ODataVersion.allCases {
             let client = stub.client(version)
             for (path, type, body) in [
@@ -128,7 +128,7 @@ import WebServiceTesting
         await #expect(throws: ServiceError.self) { try await client.fetch(name) }
     }
 
-    @Test func `declared endpoints read them by the media type`() async throws {
+    @Test func `declared endpoints read texts and bytes by the media type`() async throws {
         final class Shop: ODataClient, @unchecked Sendable {
             override class var endpoints: EndpointTable {
                 ["label()": .get("/Label()"), "seal()": .get("/Seal()"), "raw()": .get("/E(1)/$value").raw(), "count()": .get("/E/$count")]
@@ -163,7 +163,7 @@ import WebServiceTesting
         ##"{"@odata.context":"x","@odata.type":"#N.T","value":null}"##, #"{"@odata.null":"true"}"#, " null ",
     ]
 
-    @Test(arguments: nulls) func `a result that is null is nil`(body: String) async throws {
+    @Test(arguments: nulls) func `a null result is nil`(body: String) async throws {
         stub.fallback(.json(body))
         for version in ODataVersion.allCases {
             let client = stub.client(version)
@@ -195,7 +195,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `no content is nil, and not found is for those only who ask whether there is one`() async throws {
+    @Test func `204 is nil, and 404 is nil only for fetchIfPresent`() async throws {
         let client = stub.client()
         #expect(try await client.evaluate(function) as Int? == nil)
         #expect(try await client.evaluate(function) as Item? == nil)
@@ -212,7 +212,7 @@ import WebServiceTesting
         await #expect(throws: ServiceError.self) { try await client.fetch(EntityRequest<String?>(at: "E(1)/Name")) }
     }
 
-    @Test func `a property that is null is no null result`() async throws {
+    @Test func `a null property isn't a null result`() async throws {
         let client = stub.client()
         stub.fallback(.json(#"{"@odata.context":"x","value":null}"#))
         #expect(try await client.evaluate(function) as Setting? == Setting(value: nil))

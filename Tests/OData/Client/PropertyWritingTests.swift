@@ -23,7 +23,7 @@ import WebServiceTesting
     private var body: String? { stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } }
 
     @Test(arguments: [ODataVersion.v4, .v401])
-    func `a complex property is its members, all others stand under value`(version: ODataVersion) async throws {
+    func `a complex property is written as its members, others as value`(version: ODataVersion) async throws {
         let client = client(version)
         try await client.set(\.Address, of: ada, to: Address(City: "Bonn"))
         #expect(body == #"{"City":"Bonn"}"#)
@@ -41,7 +41,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: ODataVersion.allCases)
-    func `bytes and posted queries say their version as well, in version 4`(version: ODataVersion) async throws {
+    func `bytes and posted queries state version 4`(version: ODataVersion) async throws {
         let client = client(version)
         let wanted = version == .v2 ? nil : version.rawValue
         try await client.setRawValue(at: ada.resource.value(), to: Data("x".utf8), contentType: "image/png")

@@ -65,7 +65,7 @@ import WebServiceTesting
     ]
 
     @Test(arguments: cases, ["https://h.example/svc/", "https://h.example/svc"])
-    func `links begin at the context, and that at the payload's URL`(
+    func `links are relative to the context, and the context to the payload's URL`(
         which: (context: String?, link: String, url: String), root: String
     ) async throws {
         let (context, link, url) = which
@@ -91,7 +91,7 @@ import WebServiceTesting
         _ = photo
     }
 
-    @Test(arguments: cases) func `the links of pages and entities do, too`(
+    @Test(arguments: cases) func `links of pages and entities are relative to the context`(
         context: String?, link: String, url: String
     ) async throws {
         let quoted = String(decoding: try JSONEncoder().encode(link), as: UTF8.self)
@@ -137,12 +137,12 @@ import WebServiceTesting
         (#"{"Id":1,"Part":{"@odata.context":"../a/$metadata","One@odata.navigationLink":"P(1)"}}"#, "svc/a/P(1)"),
     ]
 
-    @Test(arguments: nested) func `a context inside counts for what is inside`(payload: String, one: String) async throws {
+    @Test(arguments: nested) func `an inner context applies to its object`(payload: String, one: String) async throws {
         let url = try await followed(payload, path: "E(2)/Nav") { _ = try await $0.entity(of: #require($1.Part).One) }
         #expect(url == "https://h.example/" + one)
     }
 
-    @Test func `also deeper, in lists, and in pages that are read as they arrive`() async throws {
+    @Test func `an inner context applies in deep objects, lists and streamed pages`() async throws {
         let deep =
             #"{"@odata.context":"a/$metadata#E","Id":1,"One@odata.navigationLink":"1","#
             + #""Part":{"@odata.context":"b/$metadata","Deep":{"One@odata.navigationLink":"2"},"Many@odata.nextLink":"3"},"#
@@ -197,7 +197,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `relations that no client read begin at the service's root, with a slash or without`() async throws {
+    @Test func `links of relations that code created are relative to the service's root`() async throws {
         for root in ["https://h.example/svc", "https://h.example/svc/", "https://h.example/svc?sap-client=1"] {
             let client = stub.client(.v4, root: root)
             _ = try await client.entity(of: ToOne<Leaf>.notLoaded(link: "E(1)/One"))
@@ -208,7 +208,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `after a redirect they begin where it led`() async throws {
+    @Test func `after a redirect, links are relative to its target`() async throws {
         let client = stub.client()
         stub.fallback(
             .answering { request in
@@ -218,7 +218,7 @@ import WebServiceTesting
         #expect(try await client.fetch(EntityRequest<Node>(at: "E(1)")).One.link == "https://h.example/new/One")
     }
 
-    @Test func `a 404 says in version 2 that there is no entity, and is an error in version 4`() async throws {
+    @Test func `a 404 of a relation is nil in version 2, and an error in version 4`() async throws {
         let missing = StubAnswer.json(#"{"error":{"code":"x","message":"no such segment"}}"#, status: 404)
         stub.fallback(missing)
         let relation = ToOne<Leaf>.notLoaded(link: "E(1)/One")
@@ -278,7 +278,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: ["", " ", "javascript:alert(1)", "Items:b", "ftp://h.example/", "https://", "http:", "https:///x", "mailto:a@b"])
-    func `what is no http URL isn't followed`(link: String) throws {
+    func `only http URLs are followed`(link: String) throws {
         let page = try #require(URL(string: "https://h.example/svc/E"))
         #expect(throws: ODataLinkError.self) { try NextLink.url(link, context: nil, page: page) }
     }

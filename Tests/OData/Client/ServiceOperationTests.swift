@@ -35,7 +35,7 @@ import WebServiceTesting
         try #require(stub.requests.last).expectURL("https://h.example/svc/Approve?ID=5&Note='x'")
     }
 
-    @Test func `what can't stand in a URL is an error that says what to do`() async throws {
+    @Test func `a value that can't be in a URL is an error with a fix`() async throws {
         let client = client
         let structured = await #expect(throws: ServiceError.self) {
             try await client.invoke(ResourcePath(entitySet: "Approve"), ["note": Note(Text: "x")])

@@ -20,7 +20,7 @@ import WebServiceTesting
         (ODataVersion.v4, "OData-Version", "4.02"), (.v4, "OData-Version", "5.0"), (.v401, "OData-Version", "4.02"),
         (.v2, "DataServiceVersion", "5.0;"),
     ])
-    func `an answer in a version that isn't known is an error that says so`(
+    func `an answer in an unknown version is an error that names it`(
         version: ODataVersion, name: String, text: String
     ) async throws {
         let client = client(version)

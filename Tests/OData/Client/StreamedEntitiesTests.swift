@@ -73,7 +73,7 @@ import WebServiceTesting
         #expect(stub.requests.count == 4)
     }
 
-    @Test func `whole pages are at hand before their first entity, where that is wanted`() async throws {
+    @Test func `without streaming, a page is complete before its first entity`() async throws {
         stub.fallback(cut)
         let client = client()
         #expect(await read(client.entities(matching: FetchRequest<Item>())).ids == [2, 3])
@@ -93,7 +93,7 @@ import WebServiceTesting
         arguments: [
             (String.Encoding.utf16, ""), (.utf16BigEndian, "; charset=utf-16be"), (.isoLatin1, "; charset=iso-8859-1"), (.utf8, ""),
         ])
-    func `what a service says of an error is read in its charset`(encoding: String.Encoding, parameter: String) async throws {
+    func `the text of a service's error is read in its charset`(encoding: String.Encoding, parameter: String) async throws {
         let body = #"{"error":{"code":"E1","message":"zu spät"}}"#
         let page = #"{"value":[{"id":1},{"id":2,"na"# + body
         for (text, status) in [(body, 500), (body, 200), (page, 200)] {

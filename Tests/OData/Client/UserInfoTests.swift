@@ -38,7 +38,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: [true, false])
-    func `types find it wherever they are read`(streams: Bool) async throws {
+    func `types find userInfo in every way of reading`(streams: Bool) async throws {
         stub.fallback(.json(#"{"value":[{"Amount":5,"X":1},{"Amount":6}]}"#))
         let client = try client()
         client.streamsPages = streams
@@ -52,7 +52,7 @@ import WebServiceTesting
         #expect(try await client.fetch(prices.key(1)).amount == 70)
     }
 
-    @Test func `types find it wherever they are written`() async throws {
+    @Test func `types find userInfo in every way of writing`() async throws {
         stub.fallback(.status(204))
         let client = try client()
         func sent() -> String? { stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } }
@@ -66,7 +66,7 @@ import WebServiceTesting
         #expect(sent() == #"{"by":{"Amount":2}}"#)
     }
 
-    @Test func `coders take it when they are made`() throws {
+    @Test func `coders accept userInfo in their initializers`() throws {
         let userInfo: [CodingUserInfoKey: any Sendable] = [try #require(Price.rate): 10]
         let data = try ODataEncoder(userInfo: userInfo).encode(Price(amount: 50))
         #expect(String(decoding: data, as: UTF8.self) == #"{"Amount":5}"#)
@@ -74,7 +74,7 @@ import WebServiceTesting
         #expect(try ODataSerializer(userInfo: userInfo).encode(Price(amount: 50)) == data)
     }
 
-    @Test func `other encoders have it where undeclared properties are written`() throws {
+    @Test func `other encoders have userInfo when undeclared properties are written`() throws {
         let entity = ODataEntity(Price(amount: 50), undeclared: ["Amount": 7, "X": 1])
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -82,7 +82,7 @@ import WebServiceTesting
         #expect(try String(decoding: encoder.encode(entity), as: UTF8.self) == #"{"Amount":5,"X":1}"#)
     }
 
-    @Test func `endpoints of a subclass have it as well`() async throws {
+    @Test func `endpoints of a subclass have userInfo`() async throws {
         final class Shop: ODataClient, @unchecked Sendable {
             override class var endpoints: EndpointTable { ["echo(_:)": .post("Echo")] }
             override class var defaults: EndpointDefaults { .odata(userInfo: Price.rate.map { [$0: 10] } ?? [:]) }

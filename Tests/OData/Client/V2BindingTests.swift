@@ -22,7 +22,7 @@ import WebServiceTesting
     private func one(_ id: String) -> EntityBinding { EntityBinding("Building", to: EntityReference(id: id)) }
     private func many(_ ids: String...) -> EntityBinding { EntityBinding("Seats", toAll: ids.map { EntityReference(id: $0) }) }
 
-    @Test func `they are links, as a service sends relations that weren't expanded`() async throws {
+    @Test func `bindings are deferred links by default`() async throws {
         #expect(try await body([:], nil, one("B(1)")) == #"{"Building":{"__deferred":{"uri":"B(1)"}}}"#)
         #expect(try await body([:], nil, one("A"), one("B(1)")) == #"{"Building":{"__deferred":{"uri":"B(1)"}}}"#)
         #expect(try await body([:], nil, many("S(1)")) == #"{"Seats":{"__deferred":{"uri":"S(1)"}}}"#)
@@ -39,7 +39,7 @@ import WebServiceTesting
         #expect(try await body([:], nil, absolute) == #"{"Building":{"__deferred":{"uri":"https://h.example/svc/B('a%20b')"}}}"#)
     }
 
-    @Test func `or entities of which nothing is said but where they are, for services that want that`() async throws {
+    @Test func `bindings are entities with a URI by a setting`() async throws {
         #expect(try await body([:], .metadata, one("B(1)")) == #"{"Building":{"__metadata":{"uri":"B(1)"}}}"#)
         #expect(try await body([:], .metadata, many("S(1)")) == #"{"Seats":[{"__metadata":{"uri":"S(1)"}}]}"#)
         #expect(
@@ -48,7 +48,7 @@ import WebServiceTesting
         #expect(try await body([:], .metadata, many()) == #"{"Seats":[]}"#)
     }
 
-    @Test func `an update writes them alike, and later versions take no notice`() async throws {
+    @Test func `an update writes bindings in the same form, and later versions ignore the setting`() async throws {
         var draft = EntityDraft(of: ["Name": "a"] as DynamicEntity)
         draft.bind("Building", to: EntityReference(id: "B(1)"))
         let client = stub.client(.v2)

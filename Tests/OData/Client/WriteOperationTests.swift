@@ -35,7 +35,7 @@ import WebServiceTesting
     // MARK: Conditions
 
     @Test(arguments: ODataVersion.allCases)
-    func `every change of an entity has the same condition unless told otherwise, in version 2 none`(version: ODataVersion) async throws {
+    func `changes of an entity have the same default condition, in version 2 none`(version: ODataVersion) async throws {
         let client = client(version)
         let usual = version == .v2 ? nil : "*"
         _ = try await client.update(ada, with: draft)
@@ -48,7 +48,7 @@ import WebServiceTesting
         #expect(header("If-Match") == "*")
     }
 
-    @Test func `no condition is none, also for a draft that knows its version`() async throws {
+    @Test func `a change without a condition has none, also for a draft with a version`() async throws {
         var versioned = draft
         versioned.etag = "\"1\""
         _ = try await client().update(ada, with: versioned)
@@ -59,7 +59,7 @@ import WebServiceTesting
 
     // MARK: Preferences
 
-    @Test func `the client's own preferences stay beside the operation's`() async throws {
+    @Test func `the client's preferences are sent with those of the operation`() async throws {
         let client = client()
         client.configure { $0.headers["Prefer"] = "odata.include-annotations=\"*\"" }
         _ = try await client.create(Person(Name: "A"), in: FetchRequest<Person>(), preferring: .minimal)
@@ -70,7 +70,7 @@ import WebServiceTesting
 
     // MARK: Options
 
-    @Test func `what a request selects, expands and where it inserts goes along`() async throws {
+    @Test func `a write sends the request's selection, expansions and index`() async throws {
         let people = FetchRequest<Person>()
         _ = try await client().create(Person(Name: "A"), in: people)
         try sent("People")
@@ -109,7 +109,7 @@ import WebServiceTesting
         try #require(stub.requests.last).expectBody(json: body)
     }
 
-    @Test func `an option that is for reading is an error that names it`() async throws {
+    @Test func `an option for reading is an error that names it`() async throws {
         let people = FetchRequest<Person>()
         let client = client()
         for (request, name) in [
@@ -127,7 +127,7 @@ import WebServiceTesting
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func `a change without an answer has no use for its shape`() async throws {
+    @Test func `a change without an answer sends no options for the answer`() async throws {
         let client = client(.v401)
         for (request, name) in [(ada.select(\.Name), "$select"), (ada.expand("Trips"), "$expand")] {
             let query = ODataQuery(request.resource, options: request.options)
@@ -154,7 +154,7 @@ import WebServiceTesting
 
     // MARK: Aliases of paths
 
-    @Test func `operations and references take queries with what their aliases stand for`() async throws {
+    @Test func `operations and references send the values of the query's aliases`() async throws {
         let friends = ODataQuery(alias.resource.property("Friends"), options: alias.options)
         let bob = EntityReference(id: "b")
         try await client().addReference(to: bob, in: friends)
@@ -193,7 +193,7 @@ import WebServiceTesting
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func `arguments with a structure stand in the query`() async throws {
+    @Test func `structured arguments are in the query`() async throws {
         let function = ResourcePath(
             function: "Nearest",
             ["among": ["HAM", "L&J"], "count": 3, "like": QueryTerm<AnyEdm>(.object([.init("Name", "x".queryExpression)]))])
@@ -203,7 +203,7 @@ import WebServiceTesting
         #expect(try request.relativeURL().contains("Nearest(among=@arg,count=3,like=@arg2)?$top=1&@arg="))
     }
 
-    @Test func `the alias of an argument is none that the query uses elsewhere`() throws {
+    @Test func `the alias of an argument differs from the query's other aliases`() throws {
         let sum = QueryExpression.binary(.add, .path(QueryPath("@arg3")), .path(QueryPath("A")))
         let function = ResourcePath(function: "Nearest", ["among": ["HAM"], "to": QueryTerm<AnyEdm>(sum)])
         var request = FetchRequest<DynamicEntity>(resource: function).filter(raw: "Name eq @arg")
@@ -215,7 +215,7 @@ import WebServiceTesting
         #expect(try other.relativeURL().contains("Nearest(among=@arg)"))
     }
 
-    @Test func `a long function is posted as any other query`() async throws {
+    @Test func `a long function call is posted like other queries`() async throws {
         let client = client()
         client.longQueries = .post(beyond: 100)
         let long = String(repeating: "x", count: 100)
@@ -227,7 +227,7 @@ import WebServiceTesting
 
     // MARK: Relations
 
-    @Test func `a relation is cut by an update as well`() async throws {
+    @Test func `an update can remove a relation`() async throws {
         for (version, body) in [
             (ODataVersion.v4, #"{"Boss@odata.bind":null}"#), (.v401, #"{"Boss":null}"#), (.v2, #"{"Boss":null}"#),
         ] {
@@ -239,7 +239,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: ODataVersion.allCases)
-    func `what a relation leads to is said once`(version: ODataVersion) async throws {
+    func `a relation is written once, and its last binding applies`(version: ODataVersion) async throws {
         let client = client(version)
         let binding = EntityBinding("Boss", to: EntityReference(id: "b"))
         let url: String
@@ -284,7 +284,7 @@ import WebServiceTesting
         #expect(stub.requests.count == count)
     }
 
-    @Test func `an update says the derived type of its entity`() async throws {
+    @Test func `an update contains the derived type of its entity`() async throws {
         let client = client()
         client.types.register(Person.self, as: "HR.Person", derivedFrom: "HR.Being")
         _ = try await client.update(ada, with: draft)
@@ -297,7 +297,7 @@ import WebServiceTesting
                 == ##"{"@odata.type":"#HR.Person","Boss@odata.bind":null}"##)
     }
 
-    @Test func `an order whose type can't be probed is replaced by what it is now`() async throws {
+    @Test func `if the type can't be probed, a replacement contains the current values`() async throws {
         let client = client()
         stub.fallback(.json(#"{"ID":1,"State":"open"}"#))
         let orders = FetchRequest<UndeclaredPropertiesTests.Order>(from: "Orders").key(1).withMetadata()

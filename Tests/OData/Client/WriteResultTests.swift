@@ -15,7 +15,7 @@ import WebServiceTesting
         return try await client.create(Trip(Title: "a"), in: FetchRequest<Trip>(from: "People('x')/Trips"))
     }
 
-    @Test func `links of the body begin at its context`() async throws {
+    @Test func `links of the body are relative to its context`() async throws {
         let context = "https://h.example/svc/$metadata#Trips/$entity"
         let result = try await result(
             .json(#"{"@odata.context":"\#(context)","@odata.editLink":"Trips(5)","@odata.id":"Trips('5')","Title":"a"}"#, status: 201))
@@ -23,14 +23,14 @@ import WebServiceTesting
         #expect(result.entityID == "https://h.example/svc/Trips('5')")
     }
 
-    @Test func `without a context, or with one of another origin, they begin at the request`() async throws {
+    @Test func `without a context of the same origin, links are relative to the request`() async throws {
         for context in [#""#, #""@odata.context":"https://inside.example/$metadata#T","#] {
             let result = try await result(.json(#"{\#(context)"@odata.editLink":"Trips(5)","Title":"a"}"#, status: 201))
             #expect(result.location?.absoluteString == "https://h.example/svc/People('x')/Trips(5)")
         }
     }
 
-    @Test func `the head's links begin at the request, and count before the body's`() async throws {
+    @Test func `links in header fields are relative to the request, and precede the body's`() async throws {
         let result = try await result(
             .json(
                 #"{"@odata.context":"../$metadata#Trips/$entity","@odata.editLink":"Trips(5)","@odata.id":"b","Title":"a"}"#, status: 201,
@@ -40,7 +40,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: ["urn:uuid:1-2", "https://h.example/Ö?a=b c", "tag:a,2026:x"])
-    func `an absolute id stays as it is, whatever its scheme`(id: String) async throws {
+    func `an absolute id is unchanged, with any scheme`(id: String) async throws {
         #expect(try await result(.json(#"{"@odata.id":"\#(id)","Title":"a"}"#, status: 201)).entityID == id)
     }
 }

@@ -19,7 +19,7 @@ import WebServiceTesting
         return stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func `what the service computed isn't sent, the types are`() async throws {
+    @Test func `computed control information isn't sent, types are`() async throws {
         let read =
             ##"{"@odata.context":"c","@odata.type":"#Ns.B","@odata.etag":"e","@odata.id":"E(1)","@odata.editLink":"E(1)","Id":1,"##
             + ##""Size@odata.type":"#Ns.Size","Size":"L","Photo@odata.mediaReadLink":"p","Trips@odata.navigationLink":"t","##
@@ -45,7 +45,7 @@ import WebServiceTesting
         #expect(try await body(#"{"Id":1,"Boss":{"__metadata":{"uri":"u"}}}"#, .v2) == #"{"Id":1,"Boss":{"__metadata":{"uri":"u"}}}"#)
     }
 
-    @Test func `an entity without control information is sent as it is`() async throws {
+    @Test func `an entity without control information is sent unchanged`() async throws {
         let plain = #"{"Id":1,"Note":"a@b","odata":{"x":[{"y":null}]},"@odata.unknown":1}"#
         #expect(try await body(plain) == plain)
         let request = set.key(1)
@@ -53,7 +53,7 @@ import WebServiceTesting
         #expect(stub.requests.last?.body == Data(#"{"Id":1}"#.utf8))
     }
 
-    @Test func `a draft sends the type as it was read, and no control information that stayed`() throws {
+    @Test func `a draft sends the type from the payload, and no unchanged control information`() throws {
         var draft = EntityDraft(of: try read(##"{"@odata.context":"c","@odata.type":"#Ns.B","@odata.etag":"e","Id":1,"Name":"a"}"##))
         #expect(try draft.changes() == [:])
         draft.value["Name"] = "b"

@@ -29,7 +29,7 @@ import WebServiceClient
     private static let nothing = Owner(Name: .absent, Boss: .notLoaded(link: nil), Items: ToMany(), Photo: EdmStream(), Nick: .absent)
 
     @Test(arguments: ["", #","x":1,"y@odata.type":"T","@odata.id":"i""#, (0..<80).map { ",\"p\($0)\":0" }.joined()])
-    func `what is said of others is said of no relation`(others: String) throws {
+    func `annotations of other properties don't apply to a relation`(others: String) throws {
         var expected = Self.nothing
         expected.Name = .value("a")
         #expect(try owner(#""Name":"a","@odata.etag":"e""# + others) == expected)
@@ -50,13 +50,13 @@ import WebServiceClient
         #expect(try owner(#""Nick":null,"Boss":null"# + others).Boss == .null)
     }
 
-    @Test func `decoders of others leave relations absent`() throws {
+    @Test func `with other decoders, relations are absent`() throws {
         #expect(try JSONDecoder().decode(Owner.self, from: Data(#"{"Boss@odata.navigationLink":"b"}"#.utf8)) == Self.nothing)
         #expect(try JSONReader().decode(Owner.self, from: Data(#"{"Boss@odata.navigationLink":"b"}"#.utf8)) == Self.nothing)
     }
 
     /// Many properties, most of them absent, in any order.
-    @Test func `random payloads give what Foundation's decoder gives`() throws {
+    @Test func `random payloads are decoded as by Foundation's decoder`() throws {
         var numbers = SeededGenerator(seed: 7)
         func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &numbers) }
         for _ in 0..<Sweep.rounds(ofAll: 400) {

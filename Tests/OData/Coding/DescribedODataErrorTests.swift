@@ -16,7 +16,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `OData's errors say the same everywhere, without control characters`() throws {
+    @Test func `errors of OData have the same text everywhere, without control characters`() throws {
         for error in try Self.errors {
             let plain: any Error = error
             #expect(plain.localizedDescription == error.description && (plain as NSError).localizedDescription == error.description)

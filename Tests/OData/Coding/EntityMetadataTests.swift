@@ -10,7 +10,7 @@ import Testing
         try ODataDecoder().decode(ODataEntity<Product>.self, from: Data(json.utf8))
     }
 
-    @Test func `control information with and without its prefix says the same`() throws {
+    @Test func `control information is read with and without its prefix`() throws {
         let old = try entity(
             #"""
             {"@odata.context":"c","@odata.type":"#Sales.Product","@odata.id":"i","@odata.etag":"W/\"1\"","@odata.readLink":"r","@odata.editLink":"e",
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `V2's __metadata says the same in its way`() throws {
+    @Test func `V2's __metadata is read as control information`() throws {
         let metadata = try entity(
             #"""
             {"d":{"__metadata":{"uri":"u","type":"Sales.Product","etag":"W/\"1\"","content_type":"image/png","media_src":"m","edit_media":"e","x":1},
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(.enabled(if: Payloads.folder != nil, "SHARED_DIRECTORY names no folder with payloads"))
-    func `full metadata of a real service`() throws {
+    func `full metadata of a real service are read`() throws {
         let metadata = try Payloads.entity("v4-full-metadata-entity.json", of: EntityMetadata.self)
         #expect(metadata.operations.first?.name.hasSuffix(".AddAccessRight") == true && metadata.operations.count >= 1)
         #expect(metadata.propertyTypes["UserAccess"]?.hasSuffix(".AccessLevel") == true && metadata.navigationLinks["Details"] != nil)

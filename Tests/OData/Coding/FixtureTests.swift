@@ -15,7 +15,7 @@ import Testing
         ("order-v4", PayloadFormat()), ("order-v4-ieee754", PayloadFormat(version: .v401, isIEEE754Compatible: true)),
         ("order-v2", PayloadFormat(version: .v2)),
     ])
-    func `one type reads every version, and is written back as that version had it`(name: String, format: PayloadFormat) throws {
+    func `one type reads every version, and is written as it was read`(name: String, format: PayloadFormat) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../../Fixtures/odata")
         let data = try Data(contentsOf: folder.appending(path: name + ".json"))
         let order = try ODataDecoder().decode(ODataEntity<Order>.self, from: data)

@@ -8,7 +8,7 @@ import Testing
         try ODataDecoder().decode(type, from: Data(json.utf8))
     }
 
-    @Test func `Int64 and Decimal are read from numbers and from texts, whatever was asked for`() throws {
+    @Test func `Int64 and Decimal are read from numbers and strings, regardless of the request`() throws {
         #expect(
             try decode(#"[9007199254740993,"9007199254740993",9007199254740993.0,"9.007199254740993e15"]"#)
                 == Array(repeating: Int64(9_007_199_254_740_993), count: 4))
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: ["[1.5]", #"["x"]"#, "[9223372036854775808]", "[true]", #"[""]"#, "[null]", #"["1 "]"#])
-    func `what is no Int64 is an error`(json: String) {
+    func `other numbers than Int64 are errors`(json: String) {
         #expect(throws: DecodingError.self) { try decode(json, as: [Int64].self) }
     }
 
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(#"["x"]"#, as: [UUID].self) }
     }
 
-    @Test func `V2's d is looked through, with results or without`() throws {
+    @Test func `V2's d is removed, with results or without`() throws {
         struct Item: Decodable, Equatable { let Id: String }
         #expect(try decode(#"{"d":{"Id":"1"}}"#) == Item(Id: "1"))
         #expect(try decode(#"{"d":{"results":[{"Id":"1"}]}}"#) == [Item(Id: "1")])
@@ -55,7 +55,7 @@ import Testing
         #expect(try decode(#"{"results":[{"Id":"1"}]}"#) == [Item(Id: "1")])
     }
 
-    @Test func `primitive results come bare, under value, or under V2's name of the function`() throws {
+    @Test func `primitive results are read at the root, in value, or in V2's function name`() throws {
         #expect(try decode(#"{"@odata.context":"$metadata#Edm.Int32","value":5}"#) == 5)
         #expect(try decode(#"{"@odata.context":"$metadata#Collection(Edm.String)","value":["a"]}"#) == ["a"])
         #expect(try decode(#"{"d":{"Total":"5.5"}}"#) == Decimal(string: "5.5"))
@@ -63,7 +63,7 @@ import Testing
         #expect(try decode(#"{"value":null}"#, as: Int?.self) == nil)
     }
 
-    @Test func `an array that goes on behind a next link is an error, not a short result`() throws {
+    @Test func `an array with a next link is an error, not a short result`() throws {
         struct Account: Decodable { let Tasks: [String] }
         for json in [
             #"{"Tasks":["a"],"Tasks@odata.nextLink":"https://h/Tasks?secret=1"}"#, #"{"Tasks@nextLink":"x","Tasks":[]}"#,
@@ -77,7 +77,7 @@ import Testing
         #expect(try decode(#"{"Tasks":{"results":["a"]}}"#, as: Account.self).Tasks == ["a"])
     }
 
-    @Test(arguments: [15, 16, 17, 60]) func `nor is a long array read short, or otherwise than a short one`(count: Int) throws {
+    @Test(arguments: [15, 16, 17, 60]) func `a long array is read completely, like a short one`(count: Int) throws {
         struct Account: Decodable, Equatable { let Tasks: [Int] }
         let tasks = Array(0..<count)
         let list = "[" + tasks.map { $0 % 2 == 0 ? "\($0)" : "\"\($0)\"" }.joined(separator: ",") + "]"
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `a property that V2 deferred is nil for an optional, and an error that says so for others`() throws {
+    @Test func `a deferred property of V2 is nil for an optional, and an error for others`() throws {
         struct Open: Decodable { let Tasks: [String]? }
         struct Closed: Decodable { let Tasks: [String] }
         let json = #"{"Tasks":{"__deferred":{"uri":"x"}}}"#
@@ -110,7 +110,7 @@ import Testing
         #expect("\(String(describing: error))".contains("expand"))
     }
 
-    @Test func `errors name the place`() {
+    @Test func `errors contain the coding path`() {
         struct Item: Decodable { let Inner: [Int] }
         let error = #expect(throws: DecodingError.self) { try decode(#"{"value":[{"Inner":[1,"x"]}]}"#, as: ODataPage<Sent>.self) }
         guard case .dataCorrupted(let context) = error else { return #expect(Bool(false), "\(String(describing: error))") }
@@ -147,7 +147,7 @@ import Testing
         #expect(try ODataDecoder().decode([String: [Int]].self, from: ODataEncoder().encode(dictionary)) == dictionary)
     }
 
-    @Test func `an error in place of a value or behind what was written is thrown as such`() throws {
+    @Test func `an error in place of a value or at the end of a payload is thrown`() throws {
         struct Item: Decodable { let Id: Int? }
         let texts = [
             #"{"error":{"code":"E1","message":"no"}}"#, #"{"value":[{"Id":1}],"error":{"code":"E1","message":"no"}}"#,

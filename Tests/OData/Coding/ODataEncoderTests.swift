@@ -27,7 +27,7 @@ import Testing
         var note: String?
     }
 
-    @Test func `V4 has numbers without exponents, base64url and ISO 8601`() throws {
+    @Test func `V4 writes numbers without exponents, base64url and ISO 8601`() throws {
         #expect(
             try text(Order())
                 == #"{"id":9007199254740993,"count":3,"number":7,"price":31991163,"tax":0.19,"weight":1.5,"ratio":0.1,"placed":"2012-12-03T05:16:23.5Z","#
@@ -35,7 +35,7 @@ import Testing
         )
     }
 
-    @Test func `texts for Int64 and Decimal only together with the media type that says so`() throws {
+    @Test func `Int64 and Decimal are strings only with the media type for it`() throws {
         #expect(
             try text(Order(), compatible: true).hasPrefix(
                 #"{"id":"9007199254740993","count":3,"number":7,"price":"31991163","tax":"0.19","weight":1.5"#))
@@ -45,7 +45,7 @@ import Testing
         #expect(PayloadFormat(version: .v2, isIEEE754Compatible: true).contentType == "application/json")
     }
 
-    @Test func `V2 has texts for Int64, Decimal, Double and Single, its own dates and times, and base64`() throws {
+    @Test func `V2 writes strings for Int64, Decimal, Double and Single, its own dates and times, and base64`() throws {
         #expect(
             try text(Order(), .v2)
                 == #"{"id":"9007199254740993","count":3,"number":7,"price":"31991163","tax":"0.19","weight":"1.5","ratio":"0.1","placed":"/Date(1354511783500)/","#
@@ -53,7 +53,7 @@ import Testing
                 + #""key":"01234567-89ab-cdef-0123-456789abcdef","bytes":"+/8BAg=="}"#)
     }
 
-    @Test func `what a version writes it reads back`() throws {
+    @Test func `each version reads the values that it writes`() throws {
         for version in ODataVersion.allCases {
             for compatible in [false, true] {
                 let data = try ODataEncoder(.init(version: version, isIEEE754Compatible: compatible)).encode(Order())
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `values at their bounds come back in every version`() throws {
+    @Test func `values at their bounds are read as they were written in every version`() throws {
         var generator = SeededGenerator(seed: 77)
         struct Bounds: Codable, Equatable {
             var a: Int64, b: UInt64, c: Int, d: Double, e: Float, f: EdmDecimal, g: EdmTimeOfDay, h: EdmDuration, i: Data
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `INF is a text, for Single and Double in all versions and for Decimal from 4_01 on`() throws {
+    @Test func `INF is a string, for Single and Double in all versions and for Decimal from 4_01 on`() throws {
         for version in ODataVersion.allCases {
             #expect(try text([Double.infinity, -.infinity, .nan], version) == #"["INF","-INF","NaN"]"#)
         }
@@ -98,7 +98,7 @@ import Testing
         #expect(throws: EncodingError.self) { try text([Decimal.nan]) }
     }
 
-    @Test func `what a version can't say is an error that names the way out`() throws {
+    @Test func `a value that a version can't represent is an error with a fix`() throws {
         let fine = try #require(EdmDateTimeOffset("2026-11-21T07:59:59.1234Z"))
         let error = #expect(throws: EncodingError.self) { try text([fine], .v2) }
         #expect("\(String(describing: error))".contains("truncated(toFractionDigits: 3)"))
@@ -118,14 +118,14 @@ import Testing
         #expect(throws: EncodingError.self) { try text([EdmDecimal("1e5000")]) }
     }
 
-    @Test func `Int goes as a number where Int32 holds it, else as Int64`() throws {
+    @Test func `Int is written as Int32 if it fits, else as Int64`() throws {
         #expect(try text([5, 5_000_000_000], .v2) == #"[5,"5000000000"]"#)
         #expect(try text([5, 5_000_000_000]) == "[5,5000000000]")
         #expect(try text([UInt64.max]) == "[18446744073709551615]")
         #expect(try text([UInt64.max], .v2) == #"["18446744073709551615"]"#)
     }
 
-    @Test func `control information is spelled as the version does`() {
+    @Test func `control information has the version's spelling`() {
         let (old, new) = (PayloadFormat(version: .v4), PayloadFormat(version: .v401))
         #expect(old.controlName("type") == "@odata.type" && new.controlName("type") == "@type")
         #expect(old.typeReference("Sales.Person") == "#Sales.Person" && new.typeReference("Sales.Person") == "#Sales.Person")
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `types that are encoded ever deeper are an error`() async throws {
+    @Test func `types that encode themselves endlessly are an error`() async throws {
         await onSmallStack {
             for value in [Abyss(levels: 1_000_000, isLoop: false), Abyss(levels: 200_000, isLoop: true)] {
                 #expect(throws: EncodingError.self) { try ODataEncoder().encode(value) }

@@ -30,7 +30,7 @@ import WebServiceClient
         #expect(ODataValue.string(text).decimal == number.flatMap { Decimal(string: $0) })
     }
 
-    @Test func whatIsNoPageIsAnErrorThatSaysSo() {
+    @Test func otherPayloadsThanPagesAreErrors() {
         for (json, hint) in [("{}", "'value'"), (#"{"d":{"Id":1}}"#, "'Id'"), (#"{"value":[],"@odata.count":"x"}"#, "count")] {
             let error = #expect(throws: DecodingError.self) { try page(json) }
             #expect("\(String(describing: error))".contains(hint))
@@ -38,7 +38,7 @@ import WebServiceClient
         #expect(throws: (any Error).self) { try page(#"{"value":[{"id":1},"#) }
     }
 
-    @Test func anErrorInsteadOfOrBehindThePageIsThrown() {
+    @Test func anErrorInsteadOfOrAfterThePageIsThrown() {
         let error = #expect(throws: ODataErrorBody.self) {
             try page(#"{"value":[{"id":1}],"error":{"code":"E1","message":"cut short"}}"#)
         }
@@ -63,7 +63,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `after a wrong entity the rest of the page is still read, for a better reason`() throws {
+    @Test func `an error in the rest of a page takes precedence over a wrong entity`() throws {
         #expect(throws: ODataErrorBody.self) { try page(#"{"value":[{"id":"x"}],"error":{"code":"E1","message":"m"}}"#, of: Item.self) }
         #expect(throws: ODataErrorBody.self) { try page(#"{"value":[{"id":"x"},{"error":{"code":"E1","message":"m"}}]}"#, of: Item.self) }
         #expect(throws: ODataErrorBody.self) { try page(#"{"value":[{"id":"x"},{"error":{"code":"E1","message":"m"}}"#, of: Item.self) }
@@ -97,7 +97,7 @@ import WebServiceClient
         #expect(page.annotations == ["Core.Messages": ["m"]])
     }
 
-    @Test func valuesAreReadAsODataSpellsThem() throws {
+    @Test func valuesAreReadInODatasSpelling() throws {
         struct Values: Decodable, Sendable {
             let date: Date
             let binary: Data
@@ -130,7 +130,7 @@ import WebServiceClient
         }
     }
 
-    @Test func dynamicEntitiesKeepNullAbsentAndValueApart() throws {
+    @Test func dynamicEntitiesDistinguishNullAbsentAndValue() throws {
         let json = #"{"value":[{"b":null,"a":1,"c":[true,"x",1.5,{"d":{}}],"big":9223372036854775807,"huge":1e300}]}"#
         var entity = try #require(try page(json).entities.first)
         #expect(entity["b"] == .null && entity["x"] == nil && entity["a"]?.integer == 1)
@@ -146,7 +146,7 @@ import WebServiceClient
         #expect(sorted["c"] == entity["c"])
     }
 
-    @Test func `what stands beside the entities isn't lost`() throws {
+    @Test func `members of a page other than the entities are kept`() throws {
         let json = ##"""
             {"@odata.context":"c","@odata.metadataEtag":"W/1","@odata.future":{"x":1},"@Core.Messages":["hi"],"value@Core.Order":"asc",
             "#Sales.Close":{"title":"Close","target":"t"},"#Sales.Best":[{"target":"a"},{"target":"b"}],"@odata.count":1,"value":[{"a":1}],"odd":2}
@@ -168,7 +168,7 @@ import WebServiceClient
         #expect(try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: two).others == ["x": 1])
     }
 
-    @Test func `what stands beside the entities has one home`() throws {
+    @Test func `members of a page other than the entities are stored once`() throws {
         let page = try page(
             ##"{"@odata.count":1,"value@odata.count":2,"value@odata.type":"#Collection(N.A)","value@N.Note":"x","@N.Note":"y","#N.Act":{},"##
                 + #""@odata.future":1,"Other":3,"Other@N.Note":"z","value":[]}"#)

@@ -14,7 +14,7 @@ import Testing
         "1e99999999999",
         "'a'", "//x\n1",
     ])
-    func `what isn't JSON is an error that says where`(text: String) {
+    func `malformed JSON is an error with its position`(text: String) {
         let error = #expect(throws: DecodingError.self) { try value(text) }
         #expect("\(String(describing: error))".contains("byte "))
     }
@@ -24,7 +24,7 @@ import Testing
         #expect(throws: DecodingError.self) { try ODataValue(json: Data([0x22, 0xC0, 0x80, 0x22])) }
     }
 
-    @Test func `members keep their order, numbers their digits`() throws {
+    @Test func `members keep their order, and numbers their digits`() throws {
         let text =
             #"{"z":1.50,"a":[-0,0,1E5,9223372036854775808,-9223372036854775808,12345678901234567890.123456789012345678901234567890],"é\"\\\n":null}"#
         #expect(try String(decoding: PayloadWriter.data(value(text)), as: UTF8.self) == text)
@@ -48,7 +48,7 @@ import Testing
         #expect(throws: EncodingError.self) { try ODataEncoder().encode(nested) }
     }
 
-    @Test func `errors tell the place`() throws {
+    @Test func `errors contain the place`() throws {
         let cases = [(#"{"a":1,"a":2}"#, "byte 7"), ("[1,\n02]", "line 2, column 2, byte 5"), (#"{"n":[1,1e99999999999]}"#, "byte 8")]
         for (text, place) in cases {
             let error = #expect(throws: DecodingError.self) { try value(text) }
@@ -74,7 +74,7 @@ import Testing
         #expect(try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: whole).entities.count == 2)
     }
 
-    @Test func `what Foundation reads is read alike`() throws {
+    @Test func `values are read as Foundation reads them`() throws {
         var generator = SeededGenerator(seed: 21)
         for _ in 0..<2_000 {
             let data = try ODataEncoder().encode(Self.random(&generator, depth: 3))

@@ -105,7 +105,7 @@ import WebServiceClient
         #"{"value":[{"Id":9223372036854775808}]}"#, #"{"value":[1,{"Id":1}]}"#, #"{"value":[null]}"#,
     ]
 
-    @Test(arguments: pages) func `a page is the same from its text and from its tree, wherever it is cut`(text: String) throws {
+    @Test(arguments: pages) func `a page read in any pieces equals the page decoded from a tree`(text: String) throws {
         let data = Data(text.utf8)
         let tree: Outcome<Order> = byTree(data)
         #expect(inPieces(data, cut: []) == tree)
@@ -116,7 +116,7 @@ import WebServiceClient
         #expect(Outcome { try ODataDecoder().decode(ODataPage<Order>.self, from: data) } == tree)
     }
 
-    @Test(arguments: pages) func `entities with all that is said of them are the same, too`(text: String) throws {
+    @Test(arguments: pages) func `entities with metadata read in pieces equal those decoded from a tree`(text: String) throws {
         let data = Data(text.utf8)
         let dynamic: Outcome<DynamicEntity> = byTree(data)
         #expect(inPieces(data, cut: [data.count / 2]) == dynamic)
@@ -136,7 +136,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `random pages are the same from their text and from their tree`() throws {
+    @Test func `random pages read in pieces equal those decoded from a tree`() throws {
         var generator = SeededGenerator(seed: 31)
         var successes = 0
         for _ in 0..<3_000 {
@@ -197,7 +197,7 @@ import WebServiceClient
         #expect(first.value as? Line == Line(Id: 1, Note: nil) && first.undeclared == ["X": 2] && first.typeName == "N.Line")
     }
 
-    @Test func `the context counts for relations also where it comes behind them`() throws {
+    @Test func `the context applies to relations also if it follows them`() throws {
         for text in [
             #"{"@odata.context":"c","value":[{"Id":1,"Lines@odata.navigationLink":"l"}]}"#,
             #"{"value":[{"Id":1,"Lines@odata.navigationLink":"l"}],"@odata.context":"c"}"#,
@@ -207,7 +207,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `a relation keeps its link beside a number that no tree can hold`() throws {
+    @Test func `a relation keeps its link in an entity with an unrepresentable number`() throws {
         struct Item: Decodable, Sendable {
             let Id: Int
             let Lines: ToMany<Line>
@@ -217,7 +217,7 @@ import WebServiceClient
         #expect(try reader.next()?.Lines.navigationLink == "l")
     }
 
-    @Test func `an entity's hash stays when its page's context comes`() throws {
+    @Test func `an entity's hash doesn't change when the page's context arrives`() throws {
         struct Item: Decodable, Sendable, Hashable { let Lines: ToMany<Int> }
         let reader = PageReader<Item>(types: TypeRegistry(), bound: 1_000)
         try reader.feed(Data(#"{"value":[{"Lines":[]}],"@odata.context":"c"}"#.utf8))
@@ -229,7 +229,7 @@ import WebServiceClient
         #expect(item.Lines.context == "c" && item.hashValue == hash)
     }
 
-    @Test func `errors name the place`() throws {
+    @Test func `errors contain the coding path`() throws {
         struct Item: Decodable, Sendable { let Lines: [Line] }
         let reader = PageReader<Item>(types: TypeRegistry(), bound: 1_000)
         try reader.feed(Data(#"{"value":[{"Lines":[]},{"Lines":[{"Id":1},{"Id":"x"}]}]}"#.utf8))

@@ -31,7 +31,7 @@ struct PayloadTests {
     }
 
     @Test(arguments: Payloads.validNames.filter { !$0.contains("error") })
-    func `the entities of every valid payload are written back as they came`(name: String) throws {
+    func `the entities of every valid payload are written as they were read`(name: String) throws {
         let root = try #require(JSONSerialization.jsonObject(with: Payloads.data(name)) as? [String: Any])
         let body = root["d"] as? [String: Any] ?? root
         if let entities = (body["value"] ?? body["results"] ?? root["d"]) as? [[String: Any]] {
@@ -54,7 +54,7 @@ struct PayloadTests {
         "v4-graph-users.json", "v4-inline-count.json", "v4-inner-next-link-empty.json", "v4-inner-next-link.json",
         "v4-polymorphic-complex.json", "v4-service-document.json", "v4-trippin-people-20.json", "v4.01-open-type.json",
     ])
-    func `pages are read without loss`(name: String) throws {
+    func `pages are read completely`(name: String) throws {
         let page = try Payloads.page(name)
         let root = try #require(JSONSerialization.jsonObject(with: Payloads.data(name)) as? [String: Any])
         let body = root["d"] as? [String: Any] ?? root
@@ -67,7 +67,7 @@ struct PayloadTests {
     }
 
     @Test(arguments: Payloads.validNames.filter { !$0.contains("error") })
-    func `entity, metadata and the rest hold together what a payload has`(name: String) throws {
+    func `entity, metadata and undeclared properties contain the whole payload`(name: String) throws {
         struct Nothing: Decodable, Sendable {}
         let root = try ODataDecoder().decode(ODataValue.self, from: Payloads.data(name))
         var object = root["d"]?.object ?? root.object
@@ -104,7 +104,7 @@ struct PayloadTests {
         #expect(error.innerError?["stacktrace"]?.string?.isEmpty == false)
     }
 
-    @Test func `every primitive kind is read as its type, and written back as it was`() throws {
+    @Test func `every primitive kind is read as its type, and written as it was read`() throws {
         struct Values: Codable {
             let NullValue: Presence<Int>
             let TrueValue: Bool
@@ -133,7 +133,7 @@ struct PayloadTests {
         #expect(try ODataEncoder().payload(of: values).object == root)
     }
 
-    @Test func `all types of a contained entity, Int64's minimum among them`() throws {
+    @Test func `a contained entity with all types is read, including Int64's minimum`() throws {
         struct Values: Codable {
             let PropertyInt16: Int16
             let PropertyInt32: Int32

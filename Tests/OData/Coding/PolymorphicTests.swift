@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown type falls to the nearest known base, and nothing of it is lost`() throws {
+    @Test func `an unknown type is read as the nearest known base, and keeps all properties`() throws {
         let dogs = try decode(##"{"value":[{"@odata.type":"#Zoo.Poodle","Name":"Rex","Barks":true,"Cut":"lion"}]}"##, as: (any Animal).self)
         #expect(dogs[0].value is Dog && dogs[0].typeName == "Zoo.Poodle" && dogs[0].undeclared == ["Cut": "lion"])
         let people = try decode(
@@ -55,7 +55,7 @@ import Testing
         #expect(people[1].undeclared["Serial"] == 1)
     }
 
-    @Test func `a type that nothing is known of is an error that names it`() {
+    @Test func `an unknown type without a known base is an error that names it`() {
         for json in [
             ##"{"value":[{"@odata.type":"#Zoo.Loop","Name":"x"}]}"##,
             ##"{"value":[{"@odata.type":"#HR.Employee","Name":"x","Salary":1}]}"##,
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `without a name it is the one root that fits, and an error where several do`() throws {
+    @Test func `without a type name the only matching root is used, and several are an error`() throws {
         var one = TypeRegistry()
         one.register(Cat.self, as: "Zoo.Cat")
         one.register(Employee.self, as: "HR.Employee")
@@ -75,7 +75,7 @@ import Testing
         #expect(throws: DecodingError.self) { try ODataDecoder(types: types).decode(ODataPage<Polymorphic<any Animal>>.self, from: json) }
     }
 
-    @Test func `complex values are polymorphic as well`() throws {
+    @Test func `complex values are polymorphic, too`() throws {
         struct Thing: Decodable, Sendable { let Pet: Polymorphic<any Animal> }
         let json = ##"{"Pet":{"@odata.type":"#Zoo.Dog","Name":"Rex","Barks":false}}"##
         #expect(try ODataDecoder(types: types).decode(Thing.self, from: Data(json.utf8)).Pet.value is Dog)

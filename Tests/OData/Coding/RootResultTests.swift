@@ -39,7 +39,7 @@ import Testing
         try read(#""5.50""#, as: EdmDecimal("5.50"))
     }
 
-    @Test func `collections of them, too`() throws {
+    @Test func `collections are read from the root`() throws {
         #expect(try decode(#"{"value":["2026-11-21"]}"#, as: [EdmDate].self).map(\.description) == ["2026-11-21"])
         #expect(try decode(#"{"d":{"results":["Red"]}}"#, as: [Colour].self) == [.red])
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(try decode(#"{"@odata.context":"x","value":5}"#, as: Setting.self) == Setting(value: 5))
     }
 
-    @Test func `version 2's complex results are found behind the function's name`() throws {
+    @Test func `version 2's complex results are found inside the function's name`() throws {
         let json = #"{"d":{"Partner":{"Ticket":"1"}}}"#
         #expect(try decode(json, as: Partner.self) == Partner(Ticket: "1"))
         #expect(try decode(json, as: Partner?.self) == Partner(Ticket: "1"))

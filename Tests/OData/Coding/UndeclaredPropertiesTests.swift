@@ -27,7 +27,7 @@ import WebServiceClient
         String(decoding: try ODataEncoder(format, types: types).encode(value), as: UTF8.self)
     }
 
-    @Test func `a changed value is written, not the one that was read, where the type couldn't be probed`() throws {
+    @Test func `if the type couldn't be probed, a changed value is written instead of the one that was read`() throws {
         #expect(PropertyCatalog.of(Order.self).decodedNames == nil)
         var order = try ODataDecoder().decode(ODataEntity<Order>.self, from: json)
         #expect(order.undeclared == ["Zip": "53111"])
@@ -103,12 +103,12 @@ import WebServiceClient
         #expect(node.undeclared == ["Zip": 1])
     }
 
-    @Test func `a relation of version 2 that wasn't expanded is no undeclared property`() throws {
+    @Test func `a relation of version 2 that wasn't expanded isn't an undeclared property`() throws {
         let json = Data(##"{"d":{"ID":1,"State":"open","Orders":{"__deferred":{"uri":"https://h/Orders"}}}}"##.utf8)
         #expect(try ODataDecoder().decode(ODataEntity<Order>.self, from: json).undeclared == [:])
     }
 
-    @Test func `the value counts also where the bag holds the same property`() throws {
+    @Test func `a declared value takes precedence over an undeclared property of the same name`() throws {
         let order = ODataEntity(Order(ID: 1, State: .closed, Note: nil), undeclared: ["State": "open", "Note": "old", "Zip": "1"])
         #expect(try text(order) == #"{"ID":1,"State":"closed","Zip":"1"}"#)
         let encoder = JSONEncoder()
@@ -116,7 +116,7 @@ import WebServiceClient
         #expect(String(decoding: try encoder.encode(order), as: UTF8.self) == #"{"ID":1,"State":"closed","Zip":"1"}"#)
     }
 
-    @Test func `what holds all properties leaves none over`() throws {
+    @Test func `a type that holds all properties has no undeclared ones`() throws {
         let numbers = Data(#"{"@odata.etag":"e","a":1,"b":2}"#.utf8)
         var bag = try ODataDecoder().decode(ODataEntity<DynamicEntity>.self, from: numbers)
         #expect(bag.undeclared.properties.isEmpty)
@@ -128,7 +128,7 @@ import WebServiceClient
         #expect(all.undeclared.properties.isEmpty && written == #"{"a":3}"#)
     }
 
-    @Test func `undeclared properties say the type again that the service said`() throws {
+    @Test func `undeclared properties are written with the type name of the payload`() throws {
         struct Named: Codable, Sendable { var Name: String }
         let json = ##"{"Name":"a","When@odata.type":"#DateTimeOffset","When":"2026-11-22T00:00:00Z","Nil@odata.type":"#Guid","Nil":null}"##
         var entity = try ODataDecoder().decode(ODataEntity<Named>.self, from: Data(json.utf8))
@@ -148,7 +148,7 @@ import WebServiceClient
         #expect(try text(entity) == #"{"Name":"a"}"#)
     }
 
-    @Test func `an entity with metadata says its derived type as well`() throws {
+    @Test func `an entity with metadata is written with its derived type`() throws {
         var types = TypeRegistry()
         types.register(Order.self, as: "Shop.Order", derivedFrom: "Shop.Document")
         #expect(

@@ -23,14 +23,14 @@ import Testing
         #expect(long < short * 80, "\(type): \(short), \(long)")
     }
 
-    @Test func `the work grows with the number of properties alone`() throws {
+    @Test func `the work grows linearly with the number of properties`() throws {
         try check(Date.self, #""2026-11-21T07:59:59Z""#)
         try check(UUID.self, #""00000000-0000-4000-8000-000000000000""#)
         try check([Int].self, "[1]")
         try check(ODataValue.self, "1")
     }
 
-    @Test(arguments: [3, 300]) func `what stands beside a property is seen in every entity`(count: Int) throws {
+    @Test(arguments: [3, 300]) func `annotations of a property are found in every entity`(count: Int) throws {
         struct Wide: Decodable, Sendable { let Place: EdmSpatial, Trips: ToMany<DynamicEntity>, Photo: EdmStream, Dé: [Int] }
         let others = (0..<count).map { #""p\#($0)":1"# }.joined(separator: ",")
         func text(_ more: String) -> Data {

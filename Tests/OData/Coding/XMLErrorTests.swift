@@ -80,11 +80,11 @@ import WebServiceTesting
         "<error><code>1</code></error", "<?xml",
         "<>", "<error a='1'b='2'><code>1</code></error>", "<Error><code>1</code></Error>",
     ])
-    func `what is no error of OData is none`(xml: String) {
+    func `other XML isn't an error of OData`(xml: String) {
         #expect(ODataErrorBody(Data(xml.utf8)) == nil)
     }
 
-    @Test func `the scan has bounds`() {
+    @Test func `the search for XML errors is bounded`() {
         let deep = String(repeating: "<a>", count: 100_000)
         #expect(ODataErrorBody(Data("<error><code>1</code>\(deep)".utf8)) == nil)
         let closed = String(repeating: "<a>", count: 70) + String(repeating: "</a>", count: 70)
@@ -97,7 +97,7 @@ import WebServiceTesting
                 == "1")
     }
 
-    @Test func `other charsets are read by the head or the declaration`() throws {
+    @Test func `the header field or the declaration determines the charset`() throws {
         let latin = try #require(
             "<?xml version='1.0' encoding='ISO-8859-1'?><error><code>1</code><message>für</message></error>".data(using: .isoLatin1))
         #expect(ODataErrorBody(latin)?.message == "für")
@@ -106,7 +106,7 @@ import WebServiceTesting
         #expect(ODataErrorBody(wide)?.message == "für")
     }
 
-    @Test(arguments: ODataVersion.allCases) func `a failure tells what the service says in XML`(version: ODataVersion) async throws {
+    @Test(arguments: ODataVersion.allCases) func `a failure contains the service's message in XML`(version: ODataVersion) async throws {
         let stub = StubTransport()
         let client = stub.client(version)
         for type in ["application/xml", "application/xml;charset=utf-8", "application/atom+xml", "text/xml", "text/plain"] {

@@ -67,7 +67,7 @@ import WebServiceClient
         #expect(try applied([], byID).count == 1)
     }
 
-    @Test func `ids that only look like keys don't hit others`() throws {
+    @Test func `ids without the key don't match any entity`() throws {
         for id in [
             "Items(", "Items()", "Items('x", "", "/", "Items(A=1,B=2)", "Items(B=1)", "%", "Items(%zz)", "Items(1,2)", "((((", "Items(1",
         ] {
@@ -79,13 +79,13 @@ import WebServiceClient
         #expect(throws: DeltaError.unidentified(keys: ["ID"])) { try applied(["ID"], [#"{"ID":null,"@removed":{}}"#]) }
     }
 
-    @Test func `a combining character behind a quote or a slash is part of the key`() {
+    @Test func `a combining character after a quote or a slash is part of the key`() {
         #expect(EntityKeys(names: ["A"]).text(ofID: "Customers('%CC%81x')") == "\u{301}x")
         #expect(EntityKeys(names: ["A"]).text(ofID: "https://h/\u{301}x") == "\u{301}x")
         #expect(EntityKeys(names: ["B", "A"]).text(ofID: "O(A=1,B='\u{301}''')") == "3:\u{301}'1:1")
     }
 
-    @Test func `after a restart, what isn't sent again goes at the complete checkpoint`() throws {
+    @Test func `after a restart, entities that weren't sent again are removed at the complete checkpoint`() throws {
         var collection = try applied(["ID"], [#"{"ID":1,"Old":1}"#, #"{"ID":2}"#])
         try collection.apply(.checkpoint(cursor()))
         try collection.apply(.restarted(nil))
@@ -134,7 +134,7 @@ import WebServiceClient
         #expect(try text(other) == [#"{"ID":1,"Lines":[{"No":2,"Order":1}]}"#])
     }
 
-    @Test func `changes nest without bound, and the merge doesn't`() throws {
+    @Test func `the merge of deeply nested changes is bounded`() throws {
         var (entity, delta) = (#"{"ID":1}"#, #"{"ID":1}"#)
         for _ in 0..<200 {
             entity = #"{"ID":1,"@id":"A(1)","Boss":\#(entity)}"#
@@ -219,7 +219,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `typed values are decoded from what was merged`() throws {
+    @Test func `typed values are decoded from merged properties`() throws {
         struct Person: Decodable, Sendable, Equatable {
             let ID: Int
             let Name: String

@@ -121,7 +121,7 @@ import WebServiceTesting
         #expect(context.entitySet == set && context.kind == kind)
     }
 
-    @Test func `a value has the properties that came, and its own decoding`() async throws {
+    @Test func `a change has the sent properties, and can be decoded`() async throws {
         struct Partial: Decodable, Sendable {
             let ID: Int
             let Name: Presence<String>

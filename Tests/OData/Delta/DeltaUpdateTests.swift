@@ -101,7 +101,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `earlier versions have no such updates, and nothing to change sends nothing`() async throws {
+    @Test func `earlier versions refuse delta updates, and an empty update sends nothing`() async throws {
         for version in [ODataVersion.v2, .v4] {
             let error = await #expect(throws: ServiceError.self) { try await stub.client(version).update(products, with: update) }
             #expect(error?.cause as? DeltaError == .noCollectionUpdates(version))

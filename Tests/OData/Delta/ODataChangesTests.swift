@@ -84,7 +84,7 @@ import WebServiceTesting
         #expect(sent[1].url == "https://h.example/svc/Items?!deltatoken='D1'")
     }
 
-    @Test func `tracking begins now, or at a token`() async throws {
+    @Test func `tracking can begin now or at a token`() async throws {
         let client = stub.client()
         stub["Items"] = .inTurn(page(#"{"id":1}"#, next: "Items?$skiptoken=1"), page(#"{"id":2}"#, delta: "Items?$deltatoken=1"))
         #expect(await read(client.changes(of: items, from: .now)).events == ["."])
@@ -148,7 +148,7 @@ import WebServiceTesting
 
     private struct Missing: Error { let text: String }
 
-    @Test func `hostile and broken answers are errors behind the events before them`() async throws {
+    @Test func `hostile and broken answers are errors after the events before them`() async throws {
         let client = stub.client()
         client.foreignLinks = .followWithoutCredentials
         let answers: [(StubAnswer, [String], ServiceError.Kind)] = [
@@ -205,7 +205,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `a repeated sequence asks again on the client's clock`() async throws {
+    @Test func `a repeated sequence requests changes by the client's clock`() async throws {
         let waits = Locked([Duration]())
         let clock = CallClock(
             now: { .now }, date: { Date() },

@@ -89,7 +89,7 @@ struct ItemKeyTests {
         #expect(try path(Archive.ListModel.self, #"{"Info":{"Codes":["a"]}}"#) == nil)
     }
 
-    @Test func `a property of a base is part of the key only where it is`() {
+    @Test func `a base's property is part of the key only in types that declare it so`() {
         #expect(Archive.schema.table(of: "N.Base")?.properties["Id"]?.access.contains(.key) == false)
         #expect(Archive.schema.table(of: "N.Doc")?.properties["Id"]?.refusal(in: .update) == "it is part of the key")
     }

@@ -102,7 +102,7 @@ import Testing
         "type A\n", "type A\n x", "type A\n x >", "type A\n x []", "type A\n x [", "type A\n x !", "type A\n %zz Edm.String", "derived A",
         "type A key", "type A key = =x x= / x//y", "type A : key x", "type A key key", "type A : B key x\ntype B : A key y",
     ])
-    func `a malformed text gives a schema without what isn't understood`(_ text: String) {
+    func `malformed lines of a schema are ignored`(_ text: String) {
         let schema = ItemSchema(text)
         for name in ["A", "B", "E", ""] {
             _ = (schema.table(of: name)?.properties.count, schema.members(of: name).list.count, schema.type(name, isKindOf: "C"))

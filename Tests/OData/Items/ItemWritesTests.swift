@@ -86,7 +86,7 @@ import WebServiceTesting
         #expect(original.writable(in: .update)["spots"]?.array?.count == 3 && original.writable(in: .update)["id"] == nil)
     }
 
-    @Test func `elements that the caller didn't change are sent without what the service computes`() async throws {
+    @Test func `unchanged elements are sent without computed properties`() async throws {
         let client = client()
         let original = try decoded(Shed.self, #"{"id":"1","spots":[{"row":1,"code":"a","tag":"t"},{"row":2,"code":"b"}]}"#)
         let shed = FetchRequest<Shed>(from: "sheds").key("1")
@@ -111,7 +111,7 @@ import WebServiceTesting
         #expect(body == #"{"spots":[{"row":9,"code":"z"}]}"#)
     }
 
-    @Test func `a model says what can be set`() {
+    @Test func `a model states which properties can be set`() {
         #expect(User.canSet(\.age, in: .update) && User.canSet(\.employeeId, in: .creation) && !User.canSet(\.employeeId, in: .update))
         #expect(!User.canSet(\.createdDateTime, in: .creation) && !User.canSet(\.id, in: .update))
         #expect(!User.canSet(\.securityIdentifier, in: .update))
@@ -168,7 +168,7 @@ import WebServiceTesting
         #expect(try User.key(of: user(#"{"id":"7"}"#)) == User.key("7"))
     }
 
-    @Test func `a key path without a name is an error of the query`() throws {
+    @Test func `a key path without a name is an error when the query is printed`() throws {
         func problem(_ request: FetchRequest<User>) -> String? {
             do {
                 _ = try request.relativeURL(using: QueryPrinter())
@@ -186,7 +186,7 @@ import WebServiceTesting
         #expect(users.selectionNote == nil)
     }
 
-    @Test func `a lenient client reads what breaks the metadata`() async throws {
+    @Test func `a lenient client reads values that break the metadata`() async throws {
         let client = client()
         stub.fallback(.json(#"{"value":[{"id":"1","age":"old"}]}"#))
         await #expect(throws: ServiceError.self) { try await client.fetch(client.users) }

@@ -23,7 +23,7 @@ import WebServiceClient
         #expect(MemoryLayout<User>.stride == 24)
     }
 
-    @Test func `an item keeps all that the payload has`() throws {
+    @Test func `an item keeps the whole payload`() throws {
         let user: User = try decode(
             ##"""
             {"@odata.etag":"W/\"1\"","@odata.id":"users('1')","id":"1","extension_shoe":40,"extension_shoe@odata.type":"#Int64",
@@ -77,7 +77,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `an untyped item gets a model by a look at its properties`() throws {
+    @Test func `an untyped item gets a model after a check of its properties`() throws {
         let user: User = try decode(#"{"drive":{"id":"1","displayName":"A"}}"#)
         let drive = try #require(user.drive.value)
         #expect(drive["id"] == "1" && drive.as(Group.self) == nil)

@@ -16,7 +16,7 @@ import Testing
         #expect(AgeGroup("").name.isEmpty && AgeGroup("-").name == "-" && AgeGroup("99999999999999999999").number == nil)
     }
 
-    @Test func `a switch tells known members and a default`() {
+    @Test func `a switch distinguishes known members and a default`() {
         func text(_ member: AgeGroup?) -> String {
             switch member {
             case .adult?: "adult"
@@ -43,11 +43,11 @@ import Testing
         ("", "none"),
         ("0", "none"), ("mystery,read", "read,mystery"), (" ,, ", "none"), ("readWrite,8,x", "readWrite,8,x"),
     ])
-    func `flags keep what the model doesn't know`(_ text: String, _ written: String) {
+    func `flags keep unknown members`(_ text: String, _ written: String) {
         #expect(Rights(text).text == written && Rights(Rights(text).text) == Rights(text))
     }
 
-    @Test func `flags are a set`() {
+    @Test func `flags behave like a set`() {
         var rights: Rights = [.read, .write]
         #expect(rights == .readWrite && rights.contains(.read) && !rights.contains(.delete) && rights.contains(.readWrite))
         rights.insert(.delete)
@@ -67,7 +67,7 @@ import Testing
         return Set(bits.map { "bit \($0)" } + rights.unknownNames)
     }
 
-    @Test func `a name that the model doesn't have is a flag as others are`() {
+    @Test func `an unknown name is a flag like others`() {
         let (plain, more) = (Rights.read, Rights(rawValue: 1, unknownNames: ["future"]))
         #expect(plain != more && Set([plain, more]).count == 2 && more == Rights("future,read"))
         #expect(more.union(.write).unknownNames == ["future"] && more.intersection(more).unknownNames == ["future"])
@@ -88,7 +88,7 @@ import Testing
         #expect(listed.unknownNames == ["a", "b"] && listed.contains(.read) && listed.contains(Rights("a,b")))
     }
 
-    @Test func `flags combine as sets of bits and names do`() {
+    @Test func `flags combine like sets of bits and names`() {
         var generator = SeededGenerator(seed: 36)
         func sample() -> Rights {
             let names = ["x", "y", "z"].filter { _ in Bool.random(using: &generator) }
@@ -127,7 +127,7 @@ import Testing
         for _ in 0..<Sweep.rounds(ofAll: 400) { check(sample(), sample(), parts) }
     }
 
-    @Test func `any text gives flags that write an equal text`() throws {
+    @Test func `flags from any text are written as an equal text`() throws {
         var generator = SeededGenerator(seed: 34)
         for _ in 0..<Sweep.rounds(ofAll: 400) {
             let parts = (0..<Int.random(in: 0...6, using: &generator)).map { _ in

@@ -229,7 +229,7 @@ import WebServiceTesting
         #expect(none?.cause as? ODataLinkError == .notLoaded)
     }
 
-    @Test func `links are sent in the service's own spelling`() async throws {
+    @Test func `links are sent in the service's spelling`() async throws {
         let stub = StubTransport()
         let client = stub.client()
         var metadata = EntityMetadata()

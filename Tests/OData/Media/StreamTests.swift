@@ -35,7 +35,7 @@ import WebServiceTesting
     // MARK: Reading
 
     @Test(arguments: ODataVersion.allCases)
-    func `the bytes of a stream come whatever their type`(version: ODataVersion) async throws {
+    func `the bytes of a stream are read with any media type`(version: ODataVersion) async throws {
         let client = client(version)
         for type in ["image/png", "application/json", "text/html", "text/plain; charset=utf-16", "application/atom+xml"] {
             stub.fallback(.data(png, type: type, headers: ["ETag": "\"m1\""]))
@@ -66,7 +66,7 @@ import WebServiceTesting
         #expect(error?.kind == .query && error?.message.contains("$select") == true)
     }
 
-    @Test func `links of the service are followed, those of the entity get their value`() async throws {
+    @Test func `media links are followed, and links of the entity get $value`() async throws {
         let client = client()
         stub.fallback(.data(png))
         let cases: [(String, String, String)] = [
@@ -92,7 +92,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `another origin gets no credentials, and only where the policy permits`() async throws {
+    @Test func `links to another origin need the policy, and get no credentials`() async throws {
         let client = stub.client()
         client.configure { $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "secret") }
         stub.fallback(.data(png))
@@ -131,7 +131,7 @@ import WebServiceTesting
         #expect(partial?.message.contains("206") == true)
     }
 
-    @Test func `ranges are those that were asked for`() async throws {
+    @Test func `the result of a range is the requested range`() async throws {
         let client = client()
         var reference = StreamReference(mediaOf: photo)
         stub.fallback(.data(png.prefix(4).dropFirst(2), status: 206, headers: ["Content-Range": "bytes 2-3/6"]))
@@ -199,7 +199,7 @@ import WebServiceTesting
         #expect(last?.headers["If-Match"] == nil)
     }
 
-    @Test func `bytes need a media type, and an existing stream isn't created`() async throws {
+    @Test func `bytes need a media type, and a stream isn't created twice`() async throws {
         let client = client()
         var reference = StreamReference(\.Thumbnail, of: photo)
         for type in ["", "image", "image/", "a/b\r\nX: y"] {

@@ -26,7 +26,7 @@ struct ModelDocumentsTests {
         query.verify(against: model).filter { $0.kind != .restriction }
     }
 
-    @Test(arguments: ModelDocuments.names) func `requests for what a document has fit it, and are parsed with it`(name: String) throws {
+    @Test(arguments: ModelDocuments.names) func `requests for a document's elements fit its model and are parsed`(name: String) throws {
         let model = try ModelDocuments.read(name)
         let isOld = model.version < .v4
         let printer = QueryPrinter().adopting(model)

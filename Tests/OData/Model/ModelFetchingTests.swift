@@ -43,7 +43,7 @@ import WebServiceTesting
         #expect(stub.requests.map { $0.request.headers["If-None-Match"] } == [nil, "\"1\"", "\"1\"", "\"2\""])
     }
 
-    @Test func `a service without entity tags is asked by date, and one without either sends the document again`() async throws {
+    @Test func `revalidation uses the date without an entity tag, and a full fetch without either`() async throws {
         let client = stub.client()
         let date = "Fri, 27 Nov 2026 07:00:00 GMT"
         stub.fallback(.inTurn(Self.answer(["Last-Modified": date]), Self.answer(), Self.answer()))
@@ -51,7 +51,7 @@ import WebServiceTesting
         #expect(stub.requests.map { $0.request.headers["If-Modified-Since"] } == [nil, date, nil])
     }
 
-    @Test func `calls at the same time share one fetch`() async throws {
+    @Test func `concurrent calls share one fetch`() async throws {
         let client = stub.client()
         let gate = AsyncStream<Void>.makeStream()
         stub.fallback(
@@ -75,7 +75,7 @@ import WebServiceTesting
         #expect((1...2).contains(stub.requests.count))
     }
 
-    @Test func `a fetch that no call waits for is cancelled, and the next call begins another`() async throws {
+    @Test func `a fetch is cancelled with its last caller, and the next call begins another`() async throws {
         let client = stub.client()
         let begun = AsyncStream<Void>.makeStream()
         stub.fallback(
@@ -107,7 +107,7 @@ import WebServiceTesting
         #expect(try await client.model().entitySet("People") != nil)
     }
 
-    @Test func `CSDL JSON is read, and other options are another document`() async throws {
+    @Test func `CSDL JSON is read, and other options identify another document`() async throws {
         let client = stub.client(.v401)
         let json = try VerifiedModel.read().json()
         stub.fallback(Self.answer([:], json, type: "application/json"))

@@ -99,7 +99,7 @@ enum VerifiedModel {
         }
     }
 
-    @Test func `an unknown name is told with the nearest one`() throws {
+    @Test func `an unknown name is reported with the nearest one`() throws {
         let model = try VerifiedModel.read()
         func first(_ query: some QueryBuilding, _ resource: ResourcePath = ResourcePath(entitySet: "People")) -> ModelFault? {
             ODataQuery(resource, options: query.options).verify(against: model).first
@@ -143,7 +143,7 @@ enum VerifiedModel {
         #expect(try kinds(grouped) == [.unknownProperty, .unknownProperty])
     }
 
-    @Test func `literals have the type of what they are compared with`() throws {
+    @Test func `literals must have the type of the other operand`() throws {
         let wrong: [(FetchRequest<DynamicEntity>, String)] = [
             (people.filter { $0["ID"] == "ada" }, "'ID' is Edm.Guid, not a string; use a UUID"),
             (people.filter { $0["Name"] == 5 }, "'Name' is Edm.String, not a number; use a String"),
@@ -169,7 +169,7 @@ enum VerifiedModel {
         #expect(!people.filter { $0["Age"] == "hunter2" }.verify(against: model).description.contains("hunter2"))
     }
 
-    @Test func `a key is one of the type's keys`() throws {
+    @Test func `a key must be one of the type's keys`() throws {
         let model = try VerifiedModel.read()
         func faults(_ path: ResourcePath) -> [ModelFault] { ODataQuery(path).verify(against: model) }
         #expect(faults(ResourcePath(entitySet: "Orders").key(5)).map(\.fix) == ["the keys are: ID, Line"])
@@ -182,7 +182,7 @@ enum VerifiedModel {
         #expect(faults(ResourcePath(entitySet: "People").property("Orders")).map(\.kind) == [.misplaced])
     }
 
-    @Test func `what the service excludes by annotations is told with their names`() throws {
+    @Test func `restrictions by annotations are reported with the annotations' names`() throws {
         let model = try VerifiedModel.read()
         let guarded = FetchRequest<DynamicEntity>(from: "Guarded").filter { $0["Name"] == "x" }
         func offenders(_ request: FetchRequest<DynamicEntity>) -> [String] {
@@ -206,7 +206,7 @@ enum VerifiedModel {
         #expect(throws: Never.self) { try guarded.count().verified(against: model, ignoring: [.restriction]) }
     }
 
-    @Test func `attributes of SAP count, too`() throws {
+    @Test func `restrictions by SAP's attributes are reported`() throws {
         let document = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
              xmlns:sap="http://www.sap.com/Protocols/SAPData">
@@ -228,7 +228,7 @@ enum VerifiedModel {
         #expect(QueryPrinter().adopting(model) == QueryPrinter(version: .v2))
     }
 
-    @Test func `the properties that a type decodes are verified as they are selected`() throws {
+    @Test func `the default selection of a type is verified`() throws {
         struct Wrong: Decodable, Sendable { let Name: String; let Agee: Int? }
         #expect(try kinds(FetchRequest<Wrong>(from: "People")) == [.unknownProperty])
         #expect(try kinds(FetchRequest<Wrong>(from: "People").selectAll()).isEmpty)
@@ -240,7 +240,7 @@ enum VerifiedModel {
         #expect(try kinds(people.expand("*") { $0 }).isEmpty)
     }
 
-    @Test func `random requests are verified to the end`() throws {
+    @Test func `the verification of random requests ends`() throws {
         let model = try VerifiedModel.read()
         var generator = QueryGenerator(seed: 47)
         var found: Set<ModelFault.Kind> = []
@@ -261,7 +261,7 @@ enum VerifiedModel {
         #expect(error?.description.contains("The request of People doesn't fit the service's model:\n  - $filter: 'A'") == true)
     }
 
-    @Test func `deep requests end`() throws {
+    @Test func `the verification of deep requests ends`() throws {
         var expression = QueryExpression.path(QueryPath("Nope"))
         for _ in 0..<250 { expression = .unary(.not, expression) }
         #expect(try kinds(people.filter(expression: expression)).contains(.undetermined))

@@ -43,11 +43,11 @@ import WebServiceTesting
         #"{"d":{"results":[]}}"#, #"{"value":[{"name":5}]}"#, #"{"error":{"code":"x","message":"y"}}"#, #"{"value":[{"name":"x"}"#,
         "<service/>",
     ])
-    func `anything else is an error`(text: String) {
+    func `other payloads are errors`(text: String) {
         #expect(throws: (any Error).self) { try read(text) }
     }
 
-    @Test func `the client fetches it at the root`() async throws {
+    @Test func `the client fetches the document at the root`() async throws {
         let stub = StubTransport()
         let client = stub.client(.v2, root: "https://h.example/svc")
         stub.fallback(.json(#"{"d":{"EntitySets":["Products"]}}"#))

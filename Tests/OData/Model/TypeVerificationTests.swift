@@ -42,7 +42,7 @@ import Testing
         #expect(try self.faults(DynamicEntity.self).isEmpty)
     }
 
-    @Test func `names, types and nulls that differ are told`() throws {
+    @Test func `differences in names, types and nullability are reported`() throws {
         struct Wrong: Decodable, Sendable {
             let ID: String
             let Nam: String
@@ -67,7 +67,7 @@ import Testing
         #expect(faults[2].description == "Wrong.Age: 'Sales.Person/Age' can be null, but Int can't; make it optional, or use Presence")
     }
 
-    @Test func `members of enumerations that differ are told`() throws {
+    @Test func `differences in members of enumerations are reported`() throws {
         struct Wrong: Decodable, Sendable { let Gender: OldGender? }
         let faults = try faults(Wrong.self)
         #expect(faults.map(\.kind) == [.unknownMember, .missingMember, .missingMember])
@@ -80,14 +80,14 @@ import Testing
         #expect(try self.faults(Number.self).map(\.kind) == [.wrongType])
     }
 
-    @Test func `a type or set that the model doesn't have is told`() throws {
+    @Test func `a type or set that the model doesn't have is reported`() throws {
         struct Lost: Decodable, Sendable, EntityType { static let entitySetName = "Persons" }
         #expect(Lost.verify(against: try VerifiedModel.read()).map(\.kind) == [.unknownResource])
         #expect(try faults(Home.self, as: "Sales.Adress").first?.fix == "the nearest name is 'Sales.Address'")
         #expect(throws: ModelFaults.self) { try Lost.requireFit(to: VerifiedModel.read()) }
     }
 
-    @Test func `a type that refuses samples is told, and compared as far as it goes`() throws {
+    @Test func `a type that rejects samples is reported, and its decoded properties are compared`() throws {
         struct Picky: Decodable, Sendable {
             let Agee: Int?
             let Name: String
@@ -106,12 +106,12 @@ import Testing
         #expect(faults.first?.problem.contains("names begin with N") == true)
     }
 
-    @Test func `types that refer to themselves end`() throws {
+    @Test func `the comparison of recursive types ends`() throws {
         final class Node: Decodable, Sendable { let Name: String; let Boss: Node? }
         #expect(try faults(Node.self).isEmpty)
     }
 
-    @Test func `a generated type is compared with the service as it is now`() throws {
+    @Test func `a generated type is compared with the service's current model`() throws {
         struct OldPerson: ItemModel {
             static let typeName = "Sales.Person"
             static let schema = ItemSchema(

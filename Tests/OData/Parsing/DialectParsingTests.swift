@@ -12,7 +12,7 @@ import Testing
         "id", "Count", "TOP",
     ]
 
-    @Test(arguments: bare) func `before 4_01 a name without dollar sign is the service's own`(name: String) throws {
+    @Test(arguments: bare) func `before 4_01 an option without a dollar sign is a custom option`(name: String) throws {
         for version in [ODataVersion.v2, .v4] {
             let query = try QueryParser(version: version).query("F?\(name)=3")
             #expect(query.options.custom == [.init(name: name, value: "3")], "\(version)")
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `4_01 reads them as system query options`() throws {
+    @Test func `in 4_01 an option without a dollar sign is a system query option`() throws {
         let parser = QueryParser(version: .v401)
         #expect(try parser.query("F?top=3&COUNT=true&filter=A eq 1").options.custom.isEmpty)
         #expect(try parser.query("F?top=3").options.top == 3)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["top=3", "filter=A eq 1", "count=true", "levels=2", "select=A", "Top=3"])
-    func `nested options have their dollar sign before 4_01`(option: String) throws {
+    func `nested options need their dollar sign before 4_01`(option: String) throws {
         #expect(throws: Never.self) { try QueryParser(version: .v401).query("F?$expand=A(\(option))") }
         let error = #expect(throws: QueryParsingError.self) { try QueryParser(version: .v4).query("F?$expand=A(\(option))") }
         #expect(error?.expected == "'$' and the name of an option" && error?.position == 12)
@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [
         "top", "count", "filter", "id", "format", "select", "search", "skip", "orderby", "expand", "apply", "levels", "name", "Größe",
     ])
-    func `parameters of a V2 function import come back`(name: String) throws {
+    func `parameters of a V2 function import are parsed as they were printed`(name: String) throws {
         let printer = QueryPrinter(version: .v2)
         let values: [any QueryOperand] = [3, "it's & <more> + %27", 1.5, true, Int64(5), "", "$top=1", EdmValue.binary(Data([1, 255]))]
         for value in values {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a V2 function import is gone on from`() throws {
+    @Test func `a path can continue after a V2 function import`() throws {
         let names = ServiceNames([
             "Top": .functionImport(giving: .entityCollection), "Best": .functionImport(giving: .entity), "Items": .entityCollection,
             "Name": .primitive,
@@ -72,7 +72,7 @@ import Testing
         "P(1)?$select=Supplier/Address/City&$expand=Supplier,Category", "P?$expand=A/B/C,A/D&$select=A/B/Name",
         "P?$select=A/B/C/Name,A/D&$expand=A/B/C,A/D,E",
     ])
-    func `a V2 selection is printed as it was read`(url: String) throws {
+    func `a V2 selection is printed as it was parsed`(url: String) throws {
         let printer = QueryPrinter(version: .v2)
         let text = try printer.text(of: QueryParser(version: .v2).query(url))
         let options = Set(text.split(separator: "?")[1].split(separator: "&"))
@@ -80,7 +80,7 @@ import Testing
         #expect(try printer.text(of: QueryParser(version: .v2).query(text)) == text)
     }
 
-    @Test func `a V2 selection asks for nothing beside what is wanted`() throws {
+    @Test func `a V2 selection contains only the requested properties`() throws {
         struct Kind: Decodable, Sendable { let ID: Int; let Name: String }
         struct Product: Decodable, Sendable { let ID: Int; let Name: String; let Category: Kind? }
         func expect(_ expected: String, sourceLocation: SourceLocation = #_sourceLocation, _ request: FetchRequest<Product>) throws {
@@ -113,7 +113,7 @@ import Testing
     @Test(arguments: [
         "Top(a=-1.032530647707075e217)", "Top(a='x',b=-8.177476211172852e-290)", "People/-13", "People/-7/-13", "People/-13/Name",
     ])
-    func `no key is a floating-point number, and 4_0 has no indices`(url: String) throws {
+    func `keys can't be floating-point numbers, and 4_0 has no indices`(url: String) throws {
         for version in [ODataVersion.v4, .v401] {
             let resource = try QueryParser(version: version).resource(url)
             #expect(try QueryPrinter(version: version).text(of: resource) == url, "\(version)")
@@ -174,7 +174,7 @@ import Testing
 
     /// Tests that a query of any kind and version is unchanged after printing, parsing and printing again.
     @Test(arguments: [ODataVersion.v2, .v4, .v401], [1 as UInt64, 2, 3])
-    func `every printed request is read as what it was`(version: ODataVersion, seed: UInt64) throws {
+    func `every printed request is parsed as the original request`(version: ODataVersion, seed: UInt64) throws {
         var generator = QueryGenerator(seed: seed * 7_919)
         let printer = QueryPrinter(version: version)
         let parser = QueryParser(version: version)

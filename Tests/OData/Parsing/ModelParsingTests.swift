@@ -31,12 +31,12 @@ import Testing
         "Employees(1)/Products(5)", "Employees(1)/Products(ID=5)/Name", "Employees(1)/Products()", "Employees(1)/Model.Products(n=5)",
         "Products(ID=5)", "Employees?$filter=Products/$count gt 1",
     ])
-    func `a name that has several roles is taken as the path has it`(url: String) throws {
+    func `a name with several roles has the role that the path requires`(url: String) throws {
         let query = try parser.query(url)
         #expect(try QueryPrinter(version: .v401).text(of: query).removingPercentEncoding == url)
     }
 
-    @Test func `a property comes first, and a namespace makes a type`() throws {
+    @Test func `a name is a property first, and a type with its namespace`() throws {
         func filter(_ text: String) throws -> [QueryPath.Segment] {
             guard case .binary(_, let left, _) = try parser.expression(text).kind, case .path(let path) = left.kind else { return [] }
             return path.segments
@@ -60,7 +60,7 @@ import Testing
         "Employees/Model.Manager/Model.Manager", "Employees?$filter=Address/Model.Manager/Name eq 'a'", "Employees?$expand=Name",
         "Employees(1)/Nope", "$crossjoin(Employees,Nope)", "$all/Model.Nope", "$all/Model.Address", "$entity/Model.Name?$id=Employees(1)",
     ])
-    func `what the model doesn't have there is refused`(url: String) {
+    func `segments that the model doesn't have there are refused`(url: String) {
         #expect(throws: QueryParsingError.self) { try parser.query(url) }
     }
 
@@ -75,7 +75,7 @@ import Testing
         "Employees(1)/Products/$ref?$id=http://host/service/Products(0)", "Employees(1)/Manager/$ref?$id=../Employees(5)",
         "Employees(1)/Products/$ref", "Employees/$ref?$id=Employees('a%20b')", "Employees(1)/Model.Manager/Reports/$ref?$id=x",
     ])
-    func `what belongs to the service as a whole, and references`(url: String) throws {
+    func `service-wide paths and references are parsed`(url: String) throws {
         for parser in [parser, QueryParser(version: .v401), QueryParser(version: .v4)] {
             let version = parser.version == .v4 && !url.contains("$query") ? ODataVersion.v4 : .v401
             let text = try QueryPrinter(version: version).text(of: parser.query(url.replacing(" ", with: "%20")))
@@ -93,7 +93,7 @@ import Testing
         #expect(throws: QueryParsingError.self) { try QueryParser().query(url) }
     }
 
-    @Test func `an id stands behind a reference or an entity only`() throws {
+    @Test func `an id can follow only a reference or an entity`() throws {
         var query = ODataQuery(ResourcePath(entitySet: "A").key(1).property("B").ref())
         query.options.entityID = "B(0)"
         #expect(try QueryPrinter().text(of: query) == "A(1)/B/$ref?$id=B(0)")
@@ -113,7 +113,7 @@ import Testing
 
     // MARK: Keys as segments
 
-    @Test func `keys of several properties are a segment each`() throws {
+    @Test func `each part of a compound key can be a segment`() throws {
         let orders = ResourcePath(entitySet: "OrderItems")
         let both = orders.keySegment(1).keySegment(2)
         #expect(try parser.resource("OrderItems/1/2") == both)
@@ -137,7 +137,7 @@ import Testing
         "abcdef01-2345-6789-abcd-ef0123456789", "ABCDEF01-2345-6789-ABCD-EF0123456789", "true", "12:30:00", "a(b)", "a('b')", "$count",
         "@me", "a=b", "a,b", "~x", "Größe-3", "50%", "a/b", "..a", "a b",
     ])
-    func `any text is a key as a segment`(key: String) throws {
+    func `any text can be a key as a segment`(key: String) throws {
         let printer = QueryPrinter(version: .v401)
         for path in [ResourcePath(entitySet: "People"), ResourcePath(entitySet: "People").cast(to: "Ns.Employee")] {
             for path in [path.keySegment(key), path.keySegment(key).property("Trips"), path.keySegment(key).cast(to: "Ns.Boss").ref()] {
@@ -178,7 +178,7 @@ import Testing
         #expect(try QueryPrinter(version: .v2).text(of: EdmValue.enumeration(type: nil, member: "32")) == "'32'")
     }
 
-    @Test func `members are written as they were read`() throws {
+    @Test func `members are printed as they were parsed`() throws {
         enum Pattern: String, EdmEnumeration { case solid = "Solid"; static let edmTypeName = "Sales.Pattern" }
         let read = try ODataDecoder().decode(
             [OpenEnumeration<Pattern>].self, from: Data(#"["Solid",32,"33","-5","Solid, Yellow"]"#.utf8))
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: ["", ",", "Solid,", "1.5", "99999999999999999999", "a b", "1e5", "0x10", "'", "--1", "+"])
-    func `what is neither a name nor a number isn't one`(member: String) {
+    func `a text that is neither a name nor a number isn't a member`(member: String) {
         #expect(throws: ODataQueryError.self) { try QueryPrinter().text(of: EdmValue.enumeration(type: "Ns.E", member: member)) }
         #expect(throws: QueryParsingError.self) { try QueryParser().literal("Ns.E'\(member)'") }
     }
@@ -225,7 +225,7 @@ import Testing
         "Orders?$orderby=Sum desc&$apply=groupby((Address/City),aggregate(Total with sum as Sum))",
         "Orders?$compute=Total mul 2 as Double&$filter=Double gt 5", "Items?$apply=aggregate(Forecast)", "$all/Sales.Order",
     ])
-    func `the names of a model decide what a text means`(url: String) throws {
+    func `the names of a model determine the meaning of a text`(url: String) throws {
         let parser = QueryParser(model: try ServiceModel(xml: Data(Self.document.utf8)))
         let query = try parser.query(url.replacing(" ", with: "%20"))
         let read = try QueryPrinter(version: .v401).text(of: query).removingPercentEncoding

@@ -16,7 +16,7 @@ import Testing
         ("f.g(a=", ")"), ("case(A:", ")"), ("A/$count($filter=", ") eq 1"),
     ]
 
-    @Test(arguments: steps) func `every filter that is read is printed`(before: String, behind: String) throws {
+    @Test(arguments: steps) func `every parsed filter can be printed`(before: String, behind: String) throws {
         var deepest = 0
         for depth in [20, 30, 60, 100, 126, 127, 128, 129, 150, 199, 255] {
             let text = String(repeating: before, count: depth) + "A" + String(repeating: behind, count: depth)
@@ -32,7 +32,7 @@ import Testing
         ("$select=", "A($select=", "B", ")"),
         ("$apply=", "groupby((A),", "identity", ")"), ("$apply=", "concat(identity,", "identity", ")"),
     ])
-    func `every option that is read is printed`(name: String, before: String, inner: String, behind: String) throws {
+    func `every parsed option can be printed`(name: String, before: String, inner: String, behind: String) throws {
         for depth in [1, 20, 60, 64, 65, 100, 126, 127, 128, 129, 150, 199] {
             let text = name + String(repeating: before, count: depth) + inner + String(repeating: behind, count: depth)
             guard let query = try? parser.query("People?" + text) else {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `ordinary queries of any length are read, and so is what is printed to its last level`() throws {
+    @Test func `long queries, and queries up to the last level, are parsed as they were printed`() throws {
         let list = "ID in (" + (0..<9_000).map(String.init).joined(separator: ",") + ")"
         let array = "@a=[" + Array(repeating: "1", count: 9_000).joined(separator: ",") + "]"
         for text in ["$filter=\(list)", "$filter=\(list)&$expand=A($filter=\(list))", "\(array)&@b=[1]&$filter=\(list)"] {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `aliases keep their order, and count with all else`() throws {
+    @Test func `aliases keep their order, and count towards the bound`() throws {
         let names = (0..<4_000).map { "a\($0)" }
         let many = try parser.options(names.map { "@\($0)=1" }.joined(separator: "&"))
         #expect(many.aliases.map(\.name) == names)

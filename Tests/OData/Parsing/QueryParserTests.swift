@@ -6,7 +6,7 @@ import Testing
 @Suite struct QueryParserTests {
     private let parser = QueryParser()
 
-    @Test func errorsSayWhereAndWhatWasExpected() throws {
+    @Test func errorsContainThePositionAndTheExpectedText() throws {
         let wrong: [(String, Int, String)] = [
             ("People?$top=x", 12, "a number"),
             ("People?$filter=Age%20gt", 18, "the end of the option"),

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests that printed queries are parsed unchanged, and parsed queries are printed unchanged.
 @Suite struct RoundTripTests {
-    @Test func everyRandomQueryComesBack() throws {
+    @Test func everyRandomQueryIsParsedAsItWasPrinted() throws {
         let count = ProcessInfo.processInfo.environment["ROUND_TRIPS"].flatMap { Int($0) } ?? 300
         var generator = QueryGenerator(seed: 41)
         let printer = QueryPrinter(version: .v401)

@@ -27,7 +27,7 @@ import Testing
         #expect(try counted.relativeURL(using: QueryPrinter(version: .v4)) == "People?$count=true")
     }
 
-    @Test func `what version 2 lacks in paths is an error that names it`() throws {
+    @Test func `path features that version 2 lacks are errors that name them`() throws {
         let people = FetchRequest<DynamicEntity>(from: "People")
         func url(_ request: FetchRequest<DynamicEntity>, _ version: ODataVersion) throws -> String {
             try request.relativeURL(using: QueryPrinter(version: version))
@@ -72,7 +72,7 @@ import Testing
         #expect(throws: ODataQueryError.self) { try literal(EdmSpatial.point(longitude: 1, latitude: 2)) }
     }
 
-    @Test func everyV2LiteralIsReadAsWhatItWas() throws {
+    @Test func everyV2LiteralIsParsedAsItWasPrinted() throws {
         let values: [EdmValue] = [
             .null, .boolean(true), .integer(-5), .int64(5), .double(1.5), .single(1.5),
             .decimal(Decimal(sign: .plus, exponent: -1, significand: 15)),

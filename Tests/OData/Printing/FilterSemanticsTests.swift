@@ -231,7 +231,7 @@ import WebServiceClient
     }
 
     @Test(.enabled("JUDGE_PYTHON names no Python with odata-query") { await FilterJudge.isAvailable() })
-    func `random filters select exactly the rows that they mean`() async throws {
+    func `random filters select the same rows as an independent evaluation`() async throws {
         for version in [ODataVersion.v4, .v401] { try await judge(version) }
     }
 
@@ -254,7 +254,7 @@ import WebServiceClient
     }
 
     @Test(.enabled("JUDGE_PYTHON names no Python with odata-query") { await FilterJudge.isAvailable() })
-    func `every text is found by each function that takes it`() async throws {
+    func `string functions find every text`() async throws {
         try await FilterJudge.serving(Self.stored()) { (root: String) async throws -> Void in
             let client = ODataClient(serviceRoot: root)
             for row in Self.rows {
@@ -267,7 +267,7 @@ import WebServiceClient
     }
 
     @Test(.enabled("JUDGE_PYTHON names no Python with odata-query") { await FilterJudge.isAvailable() })
-    func `order, top, skip and count do what they say`() async throws {
+    func `order, top, skip and count have their effects`() async throws {
         try await FilterJudge.serving(Self.stored()) { (root: String) async throws -> Void in
             let client = ODataClient(serviceRoot: root)
             let request = FetchRequest<Row>().filter { $0.Id < 20 }.order(by: .descending(\.Age)).order(by: .ascending(\.Id))
@@ -281,7 +281,7 @@ import WebServiceClient
     }
 
     @Test(.enabled("JUDGE_PYTHON names no Python with odata-query") { await FilterJudge.isAvailable() })
-    func `what the judge doesn't take is said, and is an error`() async throws {
+    func `expressions that the judge doesn't support are errors`() async throws {
         try await FilterJudge.serving(Self.stored()) { (root: String) async throws -> Void in
             let request = FetchRequest<Row>().filter(raw: "Name zz 1")
             let error = await #expect(throws: ServiceError.self) { try await ODataClient(serviceRoot: root).fetch(request) }

@@ -57,7 +57,7 @@ import Testing
 
     // MARK: Aliases and navigation
 
-    @Test func `an alias goes along where the path goes on`() throws {
+    @Test func `an alias is kept if the path continues`() throws {
         let ada = people.key(byAlias: "a/b")
         #expect(try ada.navigate(\.trips).selectAll().relativeURL() == "People(@key)/Trips?@key='a%2Fb'")
         #expect(try ada.navigate(\.bestFriend).selectAll().relativeURL() == "People(@key)/BestFriend?@key='a%2Fb'")
@@ -67,7 +67,7 @@ import Testing
             try ada.navigate(\.trips).selectAll().key(byAlias: 5).relativeURL() == "People(@key)/Trips(@key2)?@key='a%2Fb'&@key2=5")
     }
 
-    @Test func `a key of several properties goes by aliases as well`() throws {
+    @Test func `a compound key can be written with aliases`() throws {
         #expect(
             try people.key(byAlias: ["OrderID": 1, "Name": "x/y"]).relativeURL() == "People(OrderID=@key,Name=@key2)?@key=1&@key2='x%2Fy'")
     }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `what was said of an entity isn't lost where the path goes on from it`() throws {
+    @Test func `options of an entity that a longer path would lose are errors`() throws {
         #expect(try url(FetchRequest<Person>().key(1).navigate(\.trips).selectAll()) == "People(1)/Trips")
         for (request, name) in [
             (people.key(1).select(\.name), "$select"), (people.key(1).expand(\.friends), "$expand"),

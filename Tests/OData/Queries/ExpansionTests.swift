@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: steps.indices)
-    func `nesting without end is built, compared, hashed, released and refused when printed`(step: Int) async {
+    func `unbounded nesting can be built, compared, hashed and released, and is refused when printed`(step: Int) async {
         await onSmallStack {
             let (one, other) = (Self.build(20_000, step), Self.build(20_000, step))
             #expect(one == other && one.hashValue == other.hashValue && one != QueryOptions())
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a part of what nests without end can't be sent either`() {
+    @Test func `a part of unbounded nesting can't be sent either`() {
         for step in Self.steps.indices {
             var options = Self.build(1_000, step)
             var errors: Set<ODataQueryError> = []
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `what is deep, but not too deep, is printed`() throws {
+    @Test func `nesting within the bound is printed`() throws {
         for step in Self.steps.indices {
             let query = ODataQuery(ResourcePath("A"), options: Self.build(100, step))
             let text = try QueryPrinter(version: .v401).text(of: query)

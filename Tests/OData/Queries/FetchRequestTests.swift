@@ -10,7 +10,7 @@ import Testing
         try request.relativeURL().removingPercentEncoding
     }
 
-    @Test func whatTheTypeDecodesIsSelected() throws {
+    @Test func theDecodedPropertiesAreSelected() throws {
         #expect(try text(FetchRequest<Person>()) == "People?$select=" + all)
         #expect(FetchRequest<Person>().selectionNote == nil)
         #expect(try text(FetchRequest<Person>(from: "Staff").selectAll()) == "Staff")

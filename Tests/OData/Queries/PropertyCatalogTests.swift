@@ -59,7 +59,7 @@ import Testing
         #expect(try name(\Wrapping.flattened) == "Inner/Deep")
     }
 
-    @Test func whatNoDecodedValueExplainsIsAnErrorThatNamesIt() {
+    @Test func unexplainedKeyPathsAreErrorsThatNameThem() {
         for keyPath in [\Person.isVisible, \Person.planet, \Person.fullName, \Person.emails.count] as [PartialKeyPath<Person>] {
             let error = #expect(throws: ODataQueryError.self) { try name(keyPath) }
             guard case .unknownProperty(_, type: "Person", _)? = error else {
@@ -71,7 +71,7 @@ import Testing
         #expect(error?.description.contains("same in every decoded sample") == true, "\(String(describing: error))")
     }
 
-    @Test func manyBooleansAreToldApart() throws {
+    @Test func manyBooleansAreDistinguished() throws {
         #expect(try name(\Switches.a) == "A")
         #expect(try name(\Switches.b) == "B")
         #expect(try name(\Switches.c) == "C")
@@ -81,7 +81,7 @@ import Testing
         #expect(throws: ODataQueryError.self) { try name(\Switches.either) }
     }
 
-    @Test func aTypeThatRefusesSamplesSpeaksForItself() throws {
+    @Test func aTypeThatRejectsSamplesCanSupplyItsOwn() throws {
         let error = #expect(throws: ODataQueryError.self) { try name(\Picky.kind) }
         #expect(error?.description.contains("propertyNames") == true)
         let picky = FetchRequest<Picky>(from: "Picky")

@@ -24,7 +24,7 @@ import WebServiceClient
 
     // MARK: Relations
 
-    @Test func `relations are selected by no default, but in version 2 for their links`() throws {
+    @Test func `relations aren't selected by default, except in version 2 for their links`() throws {
         let guests = FetchRequest<Guest>(from: "G")
         #expect(try text(guests) == "G?$select=Name,Home")
         #expect(try text(guests, .v401) == "G?$select=Name,Home")
@@ -34,7 +34,7 @@ import WebServiceClient
         #expect(guests.options.decodedNames == ["Name", "Home", "Boss", "Trips", "Friends"] && guests.selectionNote == nil)
     }
 
-    @Test func `key paths of and through relations are known`() throws {
+    @Test func `key paths to and through relations have names`() throws {
         let guests = FetchRequest<Guest>(from: "G").selectAll()
         #expect(try text(guests.expand(\.Boss).expand(\.Trips)) == "G?$expand=Boss($select=Id,Title),Trips($select=Id,Title)")
         #expect(try text(guests.order(by: .ascending(\.Boss.value?.Title))) == "G?$orderby=Boss/Title")
@@ -71,7 +71,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `a type that needs its relations gets samples with them`() throws {
+    @Test func `a type that requires its relations gets samples with them`() throws {
         #expect(try FetchRequest<Strict>(from: "S").select(\.boss.Title).relativeURL() == "S?$select=Boss/Title")
     }
 
@@ -92,7 +92,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `a type that states its properties is asked, not decoded`() throws {
+    @Test func `a type that states its properties isn't decoded`() throws {
         let request = FetchRequest<Stated>(from: "S")
         #expect(try request.relativeURL() == "S?$select=Name,Dimensions")
         #expect(try request.relativeURL(using: QueryPrinter(version: .v2)) == "S?$select=Name,Dimensions,Parts")
@@ -144,7 +144,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `a type over any properties selects none`() throws {
+    @Test func `a type with any properties selects none`() throws {
         let over = FetchRequest<Over>(from: "O")
         #expect(try over.relativeURL() == "O")
         #expect(over.selectionNote?.contains("it decodes arbitrary properties") == true, "\(over.selectionNote ?? "")")

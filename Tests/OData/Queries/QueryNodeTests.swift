@@ -18,7 +18,7 @@ import Testing
     ]
 
     @Test(arguments: steps.indices)
-    func `nesting without end is built, compared, hashed, released and refused when printed`(step: Int) async {
+    func `unbounded nesting can be built, compared, hashed and released, and is refused when printed`(step: Int) async {
         await onSmallStack {
             func build() -> QueryExpression {
                 var expression = QueryExpression.path(QueryPath("A"))
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `short chains in each other without end are released without end`() async {
+    @Test func `unboundedly nested short chains are released`() async {
         await onSmallStack {
             func build() -> QueryExpression {
                 var expression = QueryExpression.path(QueryPath("A"))
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a chain that somebody else holds stays`() {
+    @Test func `a shared part of a chain isn't released`() {
         var chain = QueryExpression.path(QueryPath("A"))
         var held: [QueryExpression] = []
         for number in 0..<1_000 {

@@ -48,7 +48,7 @@ import Testing
         #expect(try QueryPrinter().text(of: filter).removingPercentEncoding == expected, sourceLocation: sourceLocation)
     }
 
-    @Test func `a value may stand on the left of a comparison`() throws {
+    @Test func `a value may be on the left of a comparison`() throws {
         try expect("5 lt key") { 5 < $0.key }
         try expect("5 le key") { 5 <= $0.key }
         try expect("5 gt key") { 5 > $0.key }
@@ -77,7 +77,7 @@ import Testing
         try expect("3 lt length(name) and 2026 eq year(birth)") { 3 < $0.name.length && 2026 == $0.birth.year }
     }
 
-    @Test func `a value may stand on the left of arithmetic`() throws {
+    @Test func `a value may be on the left of an arithmetic operator`() throws {
         try expect("5 add key eq 6") { 5 + $0.key == 6 }
         try expect("5 sub key eq 6") { 5 - $0.key == 6 }
         try expect("5 mul key eq 6") { 5 * $0.key == 6 }
@@ -93,7 +93,7 @@ import Testing
         try expect("concat('a',name) eq 'ab'") { "a" + $0.name == "ab" }
     }
 
-    @Test func `terms that are known by name stand on both sides`() throws {
+    @Test func `untyped terms may be on both sides`() throws {
         func expect(_ expected: String, sourceLocation: SourceLocation = #_sourceLocation, _ term: QueryTerm<Bool>) throws {
             let request = FetchRequest<DynamicEntity>(from: "E").filter(term)
             #expect(try request.relativeURL().removingPercentEncoding == "E?$filter=" + expected, sourceLocation: sourceLocation)
@@ -113,7 +113,7 @@ import Testing
         try expect("a add 1 lt b", .property("a").adding(1) < .property("b"))
     }
 
-    @Test func `terms with a type meet terms that are known by name`() throws {
+    @Test func `typed and untyped terms can be combined`() throws {
         try expect("key eq a and a eq key") { $0.key == $0["a"] && $0["a"] == $0.key }
         try expect("name ne a") { $0.name != .property("a") }
         try expect("key lt a/b") { $0.key < $0["a/b"] }
@@ -161,7 +161,7 @@ import Testing
         #expect(throws: ODataQueryError.self) { try request.expandCount(\.crates) { $0.select(\.key) }.relativeURL() }
     }
 
-    @Test func `a function that is bound to the entity is reached from it`() throws {
+    @Test func `a bound function can be called on the entity`() throws {
         try expect("$it/HR.Near(distance=5) eq true") { $0.calling("HR.Near", ["distance": 5], as: Bool.self) == true }
         try expect("$it/HR.Near()") { $0.calling("HR.Near", as: Bool.self) }
         try expect("not $it/HR.Near() and key eq 1") { !$0.calling("HR.Near", as: Bool.self) && $0.key == 1 }
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `a bound function in nested options is reached from the instance there`() throws {
+    @Test func `a bound function in nested options is called on the nested instance`() throws {
         let request = FetchRequest<Employee>(from: "E").selectAll()
         func text(_ request: FetchRequest<Employee>, _ version: ODataVersion) throws -> String? {
             try request.relativeURL(using: QueryPrinter(version: version)).removingPercentEncoding

@@ -155,7 +155,7 @@ import Testing
                 == "People?$filter=Ns.Employee/Salary gt 3 and Friends/$count gt 2")
     }
 
-    @Test func rawTextIsMarkedAndOnlyMadeFitForAURL() throws {
+    @Test func rawTextIsMarkedAndPercentEncoded() throws {
         let request = FetchRequest<DynamicEntity>(from: "People").filter(raw: "Name eq 'A&B/ä+%'").filter(raw: "Age gt 1 or Age lt 0")
         #expect(
             try request.relativeURL()
@@ -177,7 +177,7 @@ import Testing
         #expect(throws: ODataQueryError.tooDeep(limit: 128)) { try QueryPrinter().text(of: nested.queryExpression) }
     }
 
-    @Test func whatAVersionCannotSayIsAnError() throws {
+    @Test func featuresThatAVersionLacksAreErrors() throws {
         let expression = QueryExpression.binary(.divideBy, .path(QueryPath("A")), .literal(.integer(2)))
         #expect(throws: ODataQueryError.unsupported("divby", version: .v4)) { try QueryPrinter().text(of: expression) }
         #expect(try QueryPrinter(version: .v401).text(of: expression) == "A%20divby%202")

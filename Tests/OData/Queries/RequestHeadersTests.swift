@@ -26,7 +26,7 @@ import WebServiceTesting
 
     private static let item = #"{"id": 1, "name": "a"}"#
 
-    @Test func `every way of reading sends them`() async throws {
+    @Test func `every way of reading sends the request's headers`() async throws {
         let client = stub.client()
         stub.fallback(.json(#"{"@odata.count": 1, "value": [\#(Self.item)]}"#))
         _ = try await client.fetch(request)
@@ -47,7 +47,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func `every way of writing sends them`() async throws {
+    @Test func `every way of writing sends the request's headers`() async throws {
         let client = stub.client()
         let item = Item(id: 1, name: "a")
         _ = try await client.create(item, in: request, preferring: .minimal)
@@ -65,7 +65,7 @@ import WebServiceTesting
         #expect(try sent(2).prefer == ["return=representation", "odata.track-changes"])
     }
 
-    @Test func `what a request leads to sends them as well, and the URL says nothing of them`() async throws {
+    @Test func `paths made from a request keep its headers, and the URL doesn't contain them`() async throws {
         let client = stub.client()
         stub.fallback(.json(#"{"value": []}"#))
         _ = try await client.fetch(request.key(1).navigate(\.parts))
@@ -76,7 +76,7 @@ import WebServiceTesting
         #expect(throws: ODataQueryError.self) { try request.expand(\.parts) { $0.preferring("respond-async") }.relativeURL() }
     }
 
-    @Test func `a request's own fields take the place of the client's`() async throws {
+    @Test func `a request's fields replace the client's`() async throws {
         let client = stub.client(.v401)
         client.configure { $0.headers = ["X-Trace": "client", "Prefer": "handling=strict", "Accept-Language": "de"] }
         stub.fallback(.json(#"{"value": []}"#))
@@ -98,7 +98,7 @@ import WebServiceTesting
         #expect(try sent(3).trace == ["7"] && sent(3).prefer == ["odata.track-changes"])
     }
 
-    @Test func `next pages send them, but not to another origin`() async throws {
+    @Test func `next pages send the request's headers, but not to another origin`() async throws {
         let client = stub.client()
         client.foreignLinks = .followWithoutCredentials
         stub["Items"] = .inTurn(
@@ -109,7 +109,7 @@ import WebServiceTesting
         #expect(try sent(2).trace == [] && sent(2).prefer == ["odata.track-changes"])
     }
 
-    @Test func `long queries that are posted send them`() async throws {
+    @Test func `posted long queries send the request's headers`() async throws {
         let client = stub.client(.v401)
         stub.fallback(.json(#"{"value": []}"#))
         _ = try await client.fetch(request.filter { $0.name == String(repeating: "x", count: 9_000) })
@@ -117,13 +117,13 @@ import WebServiceTesting
         #expect(try sent().trace == ["7"] && sent().prefer == ["odata.track-changes"])
     }
 
-    @Test(arguments: ["a\r\nX: y", "a\nb", " a", "a\u{0}"]) func `a value that is no field's is an error`(value: String) async throws {
+    @Test(arguments: ["a\r\nX: y", "a\nb", " a", "a\u{0}"]) func `an invalid header value is an error`(value: String) async throws {
         let client = stub.client()
         await #expect(throws: ServiceError.self) { try await client.fetch(FetchRequest<Item>().header("X-Trace", value)) }
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func `credentials in them aren't shown`() {
+    @Test func `credentials in the request's headers aren't shown`() {
         let secret = FetchRequest<Item>().header("Authorization", "Bearer s3cr3t-t0ken")
         var dumped = ""
         dump(secret, to: &dumped)
@@ -153,7 +153,7 @@ import WebServiceTesting
 
     private var shop: Shop { Shop(serviceRoot: "https://h.example/svc/") { $0.transport = stub } }
 
-    @Test func `a query is the argument of a declared endpoint's query`() async throws {
+    @Test func `a query can be the argument of a declared endpoint's query`() async throws {
         stub.fallback(.json(#"{"value": [\#(Self.item)]}"#))
         let query = FetchRequest<Item>().filter { $0.name == "O'Neil & Söhne/50% + ?#" }.order(by: .descending(\.id)).top(5)
         #expect(try await shop.items(query).entities == [Item(id: 1, name: "a")])
@@ -169,7 +169,7 @@ import WebServiceTesting
         try stub.requests[4].expectURL("https://h.example/svc/Items(5)?$select=name")
     }
 
-    @Test func `where a query has no place the error says what to do`() async throws {
+    @Test func `a query where none is allowed is an error with a fix`() async throws {
         let query = FetchRequest<Item>().top(3)
         func message(_ call: () async throws -> Item) async -> String {
             do { return "\(try await call())" } catch { return "\(error)" }
@@ -194,7 +194,7 @@ import WebServiceTesting
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func `a declared endpoint of version 2 writes version 2`() async throws {
+    @Test func `a declared endpoint of version 2 writes queries of version 2`() async throws {
         final class Old: ODataClient, @unchecked Sendable {
             override class var endpoints: EndpointTable { ["items(_:)": .get("/Items").query(.argument(0))] }
             override class var defaults: EndpointDefaults { .odata(.v2) }

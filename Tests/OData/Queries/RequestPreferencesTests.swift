@@ -19,7 +19,7 @@ import WebServiceTesting
                 && request.options.headers["OData-Isolation"] == "snapshot")
     }
 
-    @Test func `an entity that is unchanged isn't read again`() async throws {
+    @Test func `an unchanged entity isn't read again`() async throws {
         let client = stub.client()
         stub.fallback(.status(304))
         #expect(try await client.entity(item, unlessVersion: "\"1\"") == nil)

@@ -25,7 +25,7 @@ import Testing
         return url.split(separator: "=", maxSplits: 1).last?.removingPercentEncoding
     }
 
-    @Test func `an entity of the service is an operand`() throws {
+    @Test func `an entity of the service can be an operand`() throws {
         let other = FetchRequest<Product>().key("P'2")
         #expect(try filter { $0.price > QueryTerm.root(other).price } == "Price gt $root/Products('P''2')/Price")
         #expect(try filter { $0.maker.name == QueryTerm.root(other).maker.name } == "Maker/Name eq $root/Products('P''2')/Maker/Name")
@@ -35,7 +35,7 @@ import Testing
         #expect(try filter { $0.price > QueryTerm.root(keys).price } == "Price gt $root/Lines(A=1,B=2)/N.Line/Price")
     }
 
-    @Test func `a path that isn't one of an expression is an error`() throws {
+    @Test func `a path that isn't allowed in an expression is an error`() throws {
         let requests = [
             EntityRequest<Product>(at: "Products('P2')"),
             EntityRequest<Product>(resource: ResourcePath(entitySet: "Products").key("a").value()),

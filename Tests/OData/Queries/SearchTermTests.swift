@@ -10,7 +10,7 @@ import Testing
         return text.text
     }
 
-    @Test func `nesting without end is built, compared, hashed, released and refused when printed`() {
+    @Test func `unbounded nesting can be built, compared, hashed and released, and is refused when printed`() {
         let steps: [(SearchTerm) -> SearchTerm] = [{ !$0 }, { "a" && $0 }, { "a" || $0 }, { ("a" && $0) || "b" }]
         for step in steps {
             func build() -> SearchTerm {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `nothing to search for is an error, and one term is that term`() throws {
+    @Test func `an empty search is an error, and a list of one term is that term`() throws {
         for term in [SearchTerm(.and([])), SearchTerm(.or([])), !SearchTerm(.or([])), "a" && SearchTerm(.and([])), "", .phrase(" ")] {
             #expect(throws: ODataQueryError.self) { try text(term) }
         }

@@ -22,7 +22,7 @@ import Testing
     ]
 
     @Test(arguments: steps.indices)
-    func `nesting without end is built, compared, hashed, released and refused when printed`(step: Int) async {
+    func `unbounded nesting can be built, compared, hashed and released, and is refused when printed`(step: Int) async {
         await onSmallStack {
             func build() -> Transformation {
                 var transformation = Transformation.identity
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `what is deep, but not too deep, is printed`() throws {
+    @Test func `nesting within the bound is printed`() throws {
         for step in Self.steps {
             var query = ODataQuery(ResourcePath("A"))
             query.options.apply = [(0..<100).reduce(.identity) { inner, _ in step(inner) }]

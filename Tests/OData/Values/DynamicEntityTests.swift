@@ -26,7 +26,7 @@ import Testing
         #expect(copy.properties.map(\.name) == ["b", "a"] && before[0].properties.map(\.name) == ["a", "b"])
     }
 
-    @Test func `names and order tell entities apart as values do`() throws {
+    @Test func `entities with other names or another order aren't equal`() throws {
         let entities = try page(#"{"value":[{"a":1,"b":2},{"b":2,"a":1},{"a":1,"b":3},{"a":1,"\u0062":2},{"a":1},{}]}"#)
         #expect(entities[0] != entities[1] && entities[0] != entities[2] && entities[0] != entities[4])
         #expect(entities[0] == entities[3] && entities[0].hashValue == entities[3].hashValue)
@@ -36,7 +36,7 @@ import Testing
         #expect(built == entities[0] && built.hashValue == entities[0].hashValue)
     }
 
-    @Test func `names in another normal form are the same`() throws {
+    @Test func `names in different normal forms are equal`() throws {
         let entities = try page("{\"value\":[{\"caf\u{E9}\":1,\"\u{212A}\":2},{\"cafe\u{301}\":3,\"K\":4}]}")
         #expect(entities[0]["cafe\u{301}"] == 1 && entities[0]["K"] == 2 && entities[1]["caf\u{E9}"] == 3 && entities[1]["\u{212A}"] == 4)
         for name in ["cafe\u{301}", "\\u0063afe\\u0301"] {
@@ -46,7 +46,7 @@ import Testing
         #expect(throws: DecodingError.self) { try page("{\"value\":[{\"caf\u{E9}\":1,\(many),\"cafe\u{301}\":2}]}") }
     }
 
-    @Test func `random changes have the result of the same changes of a list`() throws {
+    @Test func `random changes have the same result as those of a list`() throws {
         var numbers = SeededGenerator(seed: 34)
         for _ in 0..<Sweep.rounds(ofAll: 200) {
             let names = (0..<Int.random(in: 0...30, using: &numbers)).map { "n\($0)" }
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `entities with many different names are read as each other's are`() throws {
+    @Test func `entities with many different names are read correctly`() throws {
         let objects = (0..<1_000).map { number in "{\"a\(number)\":\(number),\"b\(number % 7)\":{\"c\(number % 300)\":\(number)}}" }
         let entities = try page("{\"value\":[" + objects.joined(separator: ",") + "]}")
         for (number, entity) in entities.enumerated() {

@@ -19,7 +19,7 @@ import Testing
         "", "-", "+", ".5", "5.", "1e", "1e+", "0x1", "1 ", " 1", "١", "Infinity", "nan", "1e99999999999", "0.5e-9223372036854775808",
         "0.05e-9223372036854775807", "1e9223372036854775807", "--1", "1.2.3",
     ])
-    func `other texts are no decimals`(text: String) {
+    func `other texts aren't decimals`(text: String) {
         #expect(EdmDecimal(text) == nil)
     }
 
@@ -41,7 +41,7 @@ import Testing
         #expect(EdmDecimal("NaN") == EdmDecimal("NaN"))
     }
 
-    @Test func `whole numbers are taken from any spelling, and nothing else is`() {
+    @Test func `integers are read from any spelling of a whole number only`() {
         #expect(EdmDecimal("9223372036854775807")?.integer(Int64.self) == .max)
         #expect(EdmDecimal("-9.223372036854775808E18")?.integer(Int64.self) == .min)
         #expect(EdmDecimal("1.0")?.integer(UInt8.self) == 1)

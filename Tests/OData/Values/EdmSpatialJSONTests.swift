@@ -16,14 +16,14 @@ import Testing
     ]
 
     @Test(arguments: shapes)
-    func `GeoJSON comes back as it was`(json: String) throws {
+    func `GeoJSON is written as it was read`(json: String) throws {
         let value = try ODataDecoder().decode(EdmSpatial.self, from: Data(json.utf8))
         #expect(value.space == .geography)
         #expect(try String(decoding: ODataEncoder().encode(value), as: UTF8.self) == json)
         #expect(try JSONDecoder().decode(EdmSpatial.self, from: JSONEncoder().encode(value)) == value)
     }
 
-    @Test func `the reference system and the declared type tell geometry from geography`() throws {
+    @Test func `the reference system and the declared type distinguish geometry and geography`() throws {
         struct Place: Decodable { let a, b, c: EdmSpatial }
         let json = #"""
             {"a@odata.type":"#GeometryPoint","a":{"type":"Point","coordinates":[1,2]},"b":{"type":"Point","coordinates":[1,2]},
@@ -39,7 +39,7 @@ import Testing
         #"{"type":"Circle","coordinates":[1,2]}"#, #"{"type":"Point","coordinates":[1]}"#, #"{"type":"Point","coordinates":[1,2,3,4,5]}"#,
         #"{"type":"Point","coordinates":[1,2],"crs":{"type":"name","properties":{"name":"x"}}}"#, #"{"coordinates":[1,2]}"#, "[]", "null",
     ])
-    func `what isn't GeoJSON is an error`(json: String) {
+    func `other JSON than GeoJSON is an error`(json: String) {
         #expect(throws: DecodingError.self) { try ODataDecoder().decode(EdmSpatial.self, from: Data(json.utf8)) }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import OData
 
 @Suite struct EdmSpatialTests {
-    @Test func `collections in each other without end are built, compared, hashed, released and refused when written`() async {
+    @Test func `unboundedly nested collections can be built, compared, hashed and released, and are refused when written`() async {
         await onSmallStack {
             func build(_ levels: Int) -> EdmSpatial {
                 var shape = EdmSpatial.Shape.point(.init(x: 1, y: 2))
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `a part of collections without end can't be written either`() {
+    @Test func `a part of unboundedly nested collections can't be written either`() {
         var shape = EdmSpatial.Shape.point(.init(x: 1, y: 2))
         for _ in 0..<5_000 { shape = .collection([shape]) }
         while case .collection(let shapes) = shape, let inner = shapes.first {

@@ -7,14 +7,14 @@ import Testing
 @Suite struct EdmTimeTests {
     private func v2(_ text: String) -> EdmDateTimeOffset? { V2DateText.value(text) }
 
-    @Test func `V2's dates count milliseconds in UTC, and the offset only informs`() {
+    @Test func `V2's dates count milliseconds in UTC, and the offset is ignored`() {
         #expect(v2("/Date(1291362539000)/")?.description == "2010-12-03T07:48:59")
         #expect(v2("/Date(1291362539123+0060)/")?.description == "2010-12-03T08:48:59.123+01:00")
         #expect(v2("/Date(1291362539000+60)/")?.instant == Date(timeIntervalSince1970: 1_291_362_539))
         #expect(v2("/Date(1291362539000-0330)/")?.description == "2010-12-03T02:18:59-05:30")
     }
 
-    @Test func `V2's fractions before 1970 are floored, not cut`() {
+    @Test func `V2's fractions before 1970 are rounded down`() {
         #expect(v2("/Date(-1)/")?.description == "1969-12-31T23:59:59.999")
         #expect(v2("/Date(-62135596800000)/")?.description == "0001-01-01T00:00:00")
         #expect(v2("/Date(253402300799999)/")?.description == "9999-12-31T23:59:59.999")
@@ -24,11 +24,11 @@ import Testing
         "/Date()/", "/Date(x)/", "/Date(1", "Date(1)", "/Date(1+)/", "/Date(1+1440)/", "/Date(1+00060)/", "/Date(--1)/",
         "/Date(99999999999999999999)/",
     ])
-    func `other texts are no V2 dates`(text: String) {
+    func `other texts aren't V2 dates`(text: String) {
         #expect(v2(text) == nil)
     }
 
-    @Test func `V2's dates come back from their text`() throws {
+    @Test func `V2's dates are parsed as they were written`() throws {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<3_000 {
             let milliseconds = Int64.random(in: -70_000_000_000_000...300_000_000_000_000, using: &generator)
@@ -67,7 +67,7 @@ import Testing
         #expect(EdmDate("2023-02-29") == nil && EdmDate("0000-13-01") == nil)
     }
 
-    @Test func `instants come back from their parts`() throws {
+    @Test func `instants are made from their parts`() throws {
         var generator = SeededGenerator(seed: 9)
         for _ in 0..<3_000 {
             let micros = Int64.random(in: -60_000_000_000_000_000...250_000_000_000_000_000, using: &generator)
@@ -100,11 +100,11 @@ import Testing
     }
 
     @Test(arguments: ["P", "PT", "1D", "P1Y", "P1M", "P1H", "PT1D", "P-1D", "PT1.S", "PT.5S", "P1DT"])
-    func `other texts are no durations`(text: String) {
+    func `other texts aren't durations`(text: String) {
         #expect(EdmDuration(text) == nil)
     }
 
-    @Test func `V2's times of day and dates without time are read as what they are`() throws {
+    @Test func `V2's times of day and dates without time are read`() throws {
         let json = #"["PT09H50M04S", "PT0S", "PT23H59M59.999S", "07:59", "PT24H"]"#
         let times = try ODataDecoder().decode([EdmTimeOfDay].self, from: Data(json.utf8))
         #expect(times.map(\.description) == ["09:50:04", "00:00:00", "23:59:59.999", "07:59:00", "24:00:00"])

@@ -19,7 +19,7 @@ import Testing
         #expect(OpenEnumeration<Colour>("Green").known == .green)
     }
 
-    @Test func `flags keep their order and what Swift doesn't know`() throws {
+    @Test func `flags keep their order and unknown members`() throws {
         var flags = try ODataDecoder().decode([EdmFlags<Colour>].self, from: Data(#"["Green, Blue,Red"]"#.utf8))[0]
         #expect(flags.members == [.known(.green), .unknown("Blue"), .known(.red)] && flags.contains(.red))
         flags.remove(.red)
@@ -30,19 +30,19 @@ import Testing
     }
 
     @Test(arguments: ["Red , Blue, ", " ,Red,,Blue", "Red,Blue"])
-    func `blanks around the commas of flags are no part of a member, nor one by themselves`(_ text: String) {
+    func `blanks around the commas of flags are ignored`(_ text: String) {
         let flags = EdmFlags<Colour>(text)
         #expect(flags.members == [.known(.red), .unknown("Blue")] && flags.description == "Red,Blue")
     }
 
-    @Test func `a blank within a flag's name stays, and a comma under a combining mark is one`() {
+    @Test func `a blank within a flag's name is kept, and a comma with a combining mark separates`() {
         for (text, names) in [("Light Red, Blue", ["Light Red", "Blue"]), ("Red,\u{301}", ["Red", "\u{301}"])] {
             let flags = EdmFlags<Colour>(text)
             #expect(flags.members.map(\.name) == names && EdmFlags(flags.description) == flags)
         }
     }
 
-    @Test func `they have literals`() throws {
+    @Test func `enumerations and flags have literals`() throws {
         #expect(OpenEnumeration<Colour>.unknown("Blue").edmValue == .enumeration(type: "Sales.Colour", member: "Blue"))
         #expect(EdmFlags<Colour>(.red, .green).edmValue == .enumeration(type: "Sales.Colour", member: "Red,Green"))
     }

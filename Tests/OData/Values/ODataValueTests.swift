@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: steps.indices)
-    func `nesting without end is built, compared, hashed, released and refused when written`(step: Int) async {
+    func `unbounded nesting can be built, compared, hashed and released, and is refused when written`(step: Int) async {
         await onSmallStack {
             let (one, other) = (Self.build(20_000, step), Self.build(20_000, step))
             #expect(one == other && one.hashValue == other.hashValue && one != "x" && one.isSame(as: other))
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a part of what nests without end can't be written either`() throws {
+    @Test func `a part of unbounded nesting can't be written either`() throws {
         for step in Self.steps.indices {
             var value = Self.build(700, step)
             var written = 0
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `what was cut is whole again where what is too deep is taken out`() throws {
+    @Test func `a value is complete again after its too deep part is removed`() throws {
         var entity: DynamicEntity = ["a": 1, "b": Self.build(400, 0)]
         #expect(throws: Never.self) { try ODataEncoder().encode(entity) }
         entity["b"] = Self.build(5_000, 0)
@@ -59,7 +59,7 @@ import Testing
         #expect(try ODataEncoder().encode(entity) == Data(#"{"a":1}"#.utf8))
     }
 
-    @Test func `arrays are taken as they are from lists and literals`() throws {
+    @Test func `arrays are made from lists and literals`() throws {
         let list: [ODataValue] = [1, "a", .null]
         let value = ODataValue.array(list)
         #expect(value == [1, "a", .null] && value == .array([1, "a", .null]) && value.array == list)

@@ -22,7 +22,7 @@ import Testing
         try [ODataEncoder().encode(person), JSONEncoder().encode(person)].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func `links beside an absent property are read`() throws {
+    @Test func `links of an absent property are read`() throws {
         #expect(try person(#","Photo@odata.mediaReadLink":"p""#).Photo == EdmStream(readLink: "p"))
         #expect(try person(#","Photo":{"__mediaresource":{"media_src":"p"}}"#).Photo == EdmStream(readLink: "p"))
         #expect(try person(#","Boss@odata.navigationLink":"b""#).Boss?.link == "b")
@@ -36,7 +36,7 @@ import Testing
         #expect(page.entities.first?.Photo?.readLink == "p" && page.entities.first?.Trips?.count == 3)
     }
 
-    @Test func `nil is only what nothing is said of`() throws {
+    @Test func `absent relations, and null streams and collections, are nil`() throws {
         let nothing = Person(Name: "Ada")
         #expect(try person("") == nothing)
         #expect(try JSONDecoder().decode(Person.self, from: Data(#"{"Name":"Ada"}"#.utf8)) == nothing)
@@ -46,7 +46,7 @@ import Testing
         #expect(try person(#","Boss":{"Id":1},"Trips":[{"Id":2}]"#).Trips?.elements == [Trip(Id: 2)])
     }
 
-    @Test func `links aren't written, loaded relations are`() throws {
+    @Test func `loaded relations are written, links aren't`() throws {
         let links = try person(#","Photo@odata.mediaReadLink":"p","Boss@odata.navigationLink":"b","Trips@odata.navigationLink":"t""#)
         #expect(try written(links) == Array(repeating: #"{"Name":"Ada"}"#, count: 2))
         #expect(try written(Person(Name: "Ada")) == Array(repeating: #"{"Name":"Ada"}"#, count: 2))
@@ -55,14 +55,14 @@ import Testing
         #expect(try written(Person(Name: "Ada", Boss: .null))[0] == #"{"Name":"Ada","Boss":null}"#)
     }
 
-    @Test func `a stream that isn't optional is written as nothing as well`() throws {
+    @Test func `a stream that isn't optional isn't written either`() throws {
         let photo = try ODataDecoder().decode(Photo.self, from: Data(#"{"Image@odata.mediaReadLink":"p"}"#.utf8))
         #expect(photo.Image.readLink == "p")
         #expect(try [ODataEncoder().encode(photo), JSONEncoder().encode(photo)] == Array(repeating: Data("{}".utf8), count: 2))
         #expect(try ODataEncoder().encode([EdmStream(readLink: "p")]) == Data("[null]".utf8))
     }
 
-    @Test func `a draft changes none of them`() throws {
+    @Test func `a draft changes no relations or streams`() throws {
         let links = try person(#","Photo@odata.mediaReadLink":"p","Boss@odata.navigationLink":"b","Trips@odata.navigationLink":"t""#)
         var draft = EntityDraft(of: links)
         draft.Name = "Eve"

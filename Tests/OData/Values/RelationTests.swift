@@ -28,7 +28,7 @@ import Testing
         #expect(try JSONDecoder().decode(Person.self, from: Data(#"{"Name":"Ada"}"#.utf8)).Trips.isLoaded == false)
     }
 
-    @Test func `what is absent or not loaded isn't written, what is null is`() throws {
+    @Test func `null is written, absent and not loaded values aren't`() throws {
         for encode in [{ try ODataEncoder().encode($0) }, { try JSONEncoder().encode($0) }] as [(Person) throws -> Data] {
             #expect(try encode(person("")) == Data(#"{"Name":"Ada"}"#.utf8))
         }
@@ -36,7 +36,7 @@ import Testing
         #expect(try ODataEncoder().encode(person(all)) == Data((#"{"Name":"Ada""# + all + "}").utf8))
     }
 
-    @Test func `not loaded isn't null`() throws {
+    @Test func `a relation that isn't loaded isn't null`() throws {
         let unloaded = try person(#","Friend@odata.navigationLink":"People('ada')/Friend""#)
         #expect(unloaded.Friend.link == "People('ada')/Friend" && !unloaded.Friend.isLoaded && unloaded.Trips.isLoaded == false)
         guard case .null = try person(#","Friend":null"#).Friend else { return #expect(Bool(false)) }
@@ -59,12 +59,12 @@ import Testing
         #expect(try person(#","Trips@odata.count":3"#).Trips.count == 3)
     }
 
-    @Test func `a first page isn't written for the whole`() throws {
+    @Test func `a first page isn't written as the whole relation`() throws {
         let first = try person(#","Trips":[],"Trips@odata.nextLink":"n""#)
         #expect(throws: EncodingError.self) { try ODataEncoder().encode(first) }
     }
 
-    @Test func `streams are links beside their property`() throws {
+    @Test func `streams are read from the links of their property`() throws {
         let four =
             #"{"Id":"1","Portrait@odata.mediaReadLink":"r","Portrait@odata.mediaEditLink":"e","Portrait@odata.mediaContentType":"image/png","Portrait@odata.mediaEtag":"W/\"1\""}"#
         let stream = try ODataDecoder().decode(Employee.self, from: Data(four.utf8)).Portrait
@@ -76,7 +76,7 @@ import Testing
         #expect(try JSONDecoder().decode(Employee.self, from: Data(#"{"Id":"1"}"#.utf8)).Portrait.isEmpty)
     }
 
-    @Test func `queries see through them`() throws {
+    @Test func `queries access the values inside of relations and presences`() throws {
         let request = FetchRequest<Person>(from: "People")
             .filter { $0.Nick == "A" && $0.Friend.Name == "Bob" && $0.Photo > 3 && $0.Trips.any { $0.Id == 1 } && $0.Friend.Nick != nil }
             .expand(\.Trips) { $0.top(3) }.expand(\.Friend) { $0.select(\.Name) }
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(.enabled(if: Payloads.folder != nil, "SHARED_DIRECTORY names no folder with payloads"))
-    func `the inner next links of real services are seen`() throws {
+    func `the next links of expanded relations of real services are read`() throws {
         struct Account: Decodable, Sendable { let name: String, Account_Tasks: ToMany<DynamicEntity> }
         let full = try #require(try Payloads.page("v4-inner-next-link.json", of: Account.self).entities.first)
         #expect(full.Account_Tasks.elements?.isEmpty == false && full.Account_Tasks.nextLink?.hasSuffix("Account_Tasks") == true)

@@ -47,7 +47,7 @@ import WebServiceTesting
         #expect(try await client.evaluate(ResourcePath(function: "F")) as Date == date)
     }
 
-    @Test func `in version 4 an instant without an offset is wrong`() async throws {
+    @Test func `in version 4 an instant without an offset is an error`() async throws {
         #expect(throws: DecodingError.self) { try ODataDecoder().decode(Event.self, from: Data(#"{"at":"2019-05-22T00:00:00"}"#.utf8)) }
         let stub = StubTransport()
         let client = stub.client()
@@ -63,7 +63,7 @@ import WebServiceTesting
         ("P0YT5M", "00:05:00"), ("P0Y", "00:00:00"), ("P0Y0M", "00:00:00"), ("13:20:00", "13:20:00"), ("P0Y0M1D", "24:00:00"),
     ]
 
-    @Test(arguments: times) func `times of day are read, the day's end among them`(text: String, time: String) throws {
+    @Test(arguments: times) func `times of day are read, including the day's end`(text: String, time: String) throws {
         for body in [#"{"d":{"time":"\#(text)"}}"#, #"{"time":"\#(text)"}"#] {
             #expect(try ODataDecoder().decode(Times.self, from: Data(body.utf8)).time.description == time)
         }
@@ -74,7 +74,7 @@ import WebServiceTesting
     @Test(arguments: [
         "PT24H00M01S", "PT25H", "-PT1H", "P1Y", "P1M", "P0Y1M", "PT", "P", "", "P0YT", "24:00:00", "PT1H0Y", "P0D0Y", "0Y", "P-0Y",
     ])
-    func `what is no time of a day is an error`(text: String) {
+    func `other texts than times of day are errors`(text: String) {
         #expect(throws: DecodingError.self) { try ODataDecoder().decode(Times.self, from: Data(#"{"time":"\#(text)"}"#.utf8)) }
     }
 
@@ -83,13 +83,13 @@ import WebServiceTesting
         ("P0M", 0),
         ("-P0YT1M", -60), ("P2DT0S", 172_800), ("PT90M", 5_400), ("P0Y0M0D", 0), ("p0y0m0dt1s", 1),
     ])
-    func `durations may say no years and no months`(text: String, seconds: Int) throws {
+    func `durations can't contain years and months`(text: String, seconds: Int) throws {
         let body = Data(#"{"length":"\#(text)","same":"\#(text)"}"#.utf8)
         let lengths = try ODataDecoder().decode(Lengths.self, from: body)
         #expect(lengths.length == .seconds(seconds) && lengths.same.duration == .seconds(seconds))
     }
 
-    @Test func `the day's end is written to version 2 and to no other`() throws {
+    @Test func `the day's end is written in version 2 only`() throws {
         let end = EdmTimeOfDay.endOfDay
         #expect(try ODataEncoder(.init(version: .v2)).encode(["a": end]) == Data(#"{"a":"PT24H"}"#.utf8))
         #expect(throws: EncodingError.self) { try ODataEncoder().encode(["a": end]) }

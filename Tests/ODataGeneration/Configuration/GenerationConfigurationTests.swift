@@ -44,7 +44,7 @@ struct GenerationConfigurationTests {
             #"{"include": ["Shop.Order"]}"#,
             "error: 'include' names 'Shop.Order', and the document has no such type; did you mean 'Shop.order'?"
         ),
-        (#"{"include": ["Shop.x*"]}"#, "error: 'include' has the pattern 'Shop.x*', and no type of the document fits it"),
+        (#"{"include": ["Shop.x*"]}"#, "error: 'include' has the pattern 'Shop.x*', and no type of the document matches it"),
         (#"{"include": [{"sets": "order"}]}"#, "no such entity set or singleton; did you mean 'orders'?"),
         (#"{"include": [{"operations": ["Shop.cancle"]}]}"#, "no such action or function; did you mean 'Shop.cancel'?"),
         (#"{"include": ["Shop.line", {"operations": ["Shop.cancel"]}]}"#, "no overload of 'Shop.cancel' is bound to an included type"),
@@ -57,7 +57,7 @@ struct GenerationConfigurationTests {
             "'exclude' names 'Shop.adress', and the document has no such type; did you mean 'Shop.address'?"
         ),
         (#"{"exclude": ["Shop.item"]}"#, "'Shop.item' can't be excluded: 'Shop.order' is derived from it"),
-        (#"{"names": {"Shop.odrer": "Sale"}}"#, "nothing of that name; did you mean 'Shop.order'?"),
+        (#"{"names": {"Shop.odrer": "Sale"}}"#, "no such name; did you mean 'Shop.order'?"),
         (#"{"names": {"Shop.order": "Line", "Shop.line": "Line"}}"#, "the name 'Shop.Line' is that of Shop.line and Shop.order"),
         (#"{"projections": {"Card": {"of": "Shop.custmer", "properties": ["id"]}}}"#, "no such type; did you mean 'Shop.customer'?"),
         (#"{"projections": {"Card": {"of": "Shop.order", "properties": ["Id"]}}}"#, "no such property; did you mean 'ID'?"),
@@ -73,11 +73,11 @@ struct GenerationConfigurationTests {
         #expect(faults.contains { $0.hasPrefix("shop.odata.json:") && $0.contains(fault) }, "\(faults)")
     }
 
-    @Test func allFaultsAreToldAtOnce() {
+    @Test func allFaultsAreReportedAtOnce() {
         #expect(ShopDocument.faults(#"{"include": ["Shop.a"], "exclude": ["Shop.b"], "names": {"Shop.c": "C"}}"#).count == 3)
     }
 
-    @Test func aFaultyDocumentIsTold() throws {
+    @Test func aFaultyDocumentIsReported() throws {
         let cut = ShopDocument.document().dropLast(60)
         #expect(throws: GenerationError.self) { try ShopDocument.generator(nil, Data(cut)) }
         do {

@@ -102,7 +102,7 @@ struct NameTableTests {
         #expect(faults.count == 1 && faults.allSatisfy { $0.contains(fault) }, "\(faults)")
     }
 
-    @Test func aProjectionAndATypeOfOneNameAreToldApart() throws {
+    @Test func aProjectionAndATypeWithTheSameNameGetDifferentNames() throws {
         let configuration = #"{"projections": {"User": {"of": "N.User", "properties": ["Id"]}}}"#
         let generator = try ShopDocument.generator(configuration, Self.document)
         #expect(generator.warnings.contains { $0.message.hasPrefix("'N.User' is 'User_User' in Swift") })
@@ -128,7 +128,7 @@ struct NameTableTests {
     }
 
     /// Quadratic work would take minutes here.
-    @Test func aLongChainOfBasesIsNoTrouble() throws {
+    @Test func aLongChainOfBasesDoesntOverflowTheStack() throws {
         let count = Sweep.rounds(ofAll: 4_000)
         let types = (0..<count).map {
             "<ComplexType Name=\"T\($0)\"" + ($0 > 0 ? " BaseType=\"N.T\($0 - 1)\"" : "")

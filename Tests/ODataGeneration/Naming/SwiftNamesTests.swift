@@ -27,7 +27,7 @@ struct SwiftNamesTests {
         #expect(SwiftNames.literal("a\"b\\(c)\n\u{202E}") == #""a\"b\\(c)\u{a}\u{202e}""#)
     }
 
-    @Test func namesThatMeetGetASuffixFromTheirOwnName() {
+    @Test func collidingNamesGetASuffixFromTheirOwnName() {
         func names(_ wires: [String]) -> [String: String] {
             let claims = wires.map { NameScope.Claim(key: $0, wire: $0, wanted: SwiftNames.typeName($0)) }
             return NameScope(reserved: ["OData"]) { _, name in [name + "Model"] }.names(for: claims).names
@@ -66,7 +66,7 @@ struct SwiftNamesTests {
         }
     }
 
-    @Test func nearNamesAreFound() {
+    @Test func similarNamesAreFound() {
         let all = ["Shop.order", "Shop.line", "Shop.customer"]
         #expect(NearestNames.nearest(to: "Shop.oder", among: all) == ["Shop.order"])
         #expect(NearestNames.nearest(to: "order", among: all) == ["Shop.order"])

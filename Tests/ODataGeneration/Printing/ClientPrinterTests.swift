@@ -23,7 +23,7 @@ struct ClientPrinterTests {
             + "<ReturnType Type=\"Edm.Int32\"/></Function>"
     }
 
-    @Test func overloadsThatSwiftCantTellApartAreNamedByTheirTypes() throws {
+    @Test func ambiguousOverloadsAreNamedByTheirTypes() throws {
         let document = Self.document(
             Self.function("N.Email") + Self.function("N.Phone") + Self.function("Edm.Int32") + Self.function("Collection(N.Email)")
                 + Self.function("Collection(N.Phone)"))
@@ -46,7 +46,7 @@ struct ClientPrinterTests {
         #expect(code.contains("func find_CollectionOfGuid_Int32(on: OData.ResourcePath, x: Int32?)"))
     }
 
-    @Test func typesOfOneNameAreToldApartByAHash() throws {
+    @Test func typesWithTheSameNameGetAHash() throws {
         let document = ShopDocument.document(schemas: [
             "N": """
             \(Self.function("A.T"))\(Self.function("B.T"))

@@ -70,7 +70,7 @@ struct CodeGeneratorTests {
         }
     }
 
-    @Test func whatIsntIncludedStaysUntyped() throws {
+    @Test func typesThatArentIncludedStayUntyped() throws {
         let code = try ShopDocument.code(#"{"include": ["Shop.order"]}"#)
         #expect(code.contains("var lines: OData.ItemMany<OData.UntypedModel>"))
         #expect(code.contains("var me: OData.EntityRequest<OData.ODataItem<OData.UntypedModel>>"))
@@ -101,7 +101,7 @@ struct CodeGeneratorTests {
         #expect(code.contains("    public var kinds: OData.FetchRequest<Store.Customer>"))
     }
 
-    @Test func theOrderOfTheDocumentPlaysNoPart() throws {
+    @Test func theOrderOfTheDocumentHasNoEffect() throws {
         let code = try ShopDocument.code()
         #expect(try ShopDocument.code() == code)
         var random = SeededGenerator(seed: 3)
@@ -141,7 +141,7 @@ struct CodeGeneratorTests {
         #expect(code.contains(" b%22%5C(c) Edm.String"))
     }
 
-    @Test func filesThatWereEditedStayAsTheyAre() throws {
+    @Test func editedFilesArentOverwritten() throws {
         let folder = TemporaryFolder()
         let file = try #require(try ShopDocument.generator().files().first)
         let url = folder.url.appendingPathComponent(file.name)

@@ -12,7 +12,7 @@ struct ProjectionPrinterTests {
         #expect(faults.count == 1 && faults.allSatisfy { $0.contains("the projection 'Card' lists '\(name)' twice") }, "\(faults)")
     }
 
-    @Test func propertiesThatMeetAreReported() throws {
+    @Test func collidingPropertiesAreReported() throws {
         let document = ShopDocument.document([
             """
             <ComplexType Name="a"><Property Name="Url" Type="Edm.String"/><Property Name="URL" Type="Edm.String"/></ComplexType>

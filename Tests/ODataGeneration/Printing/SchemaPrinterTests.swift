@@ -50,7 +50,7 @@ struct SchemaPrinterTests {
         #expect(code.contains("        type N.A key a%3Db%20c x%3Dy=i/d\n         a%3Db%20c Edm.String!\n"))
     }
 
-    @Test func derivedTypesThatArentIncludedAreKnownByTheirBases() throws {
+    @Test func derivedTypesThatArentIncludedAreReadAsTheirBases() throws {
         let code = try ShopDocument.code(#"{"include": ["N.Base"]}"#, Self.document)
         #expect(code.contains("        derived N.Doc : N.Base\n        derived N.Note : N.Doc\n"))
     }

@@ -13,13 +13,13 @@ struct TypeSelectionTests {
         return TypeSelection(try ServiceModel(data: ShopDocument.document()), configuration)
     }
 
-    @Test func aTypeBringsItsBasesAndTheTypesOfItsProperties() throws {
+    @Test func aTypeIncludesItsBasesAndTheTypesOfItsProperties() throws {
         let found = try selection(.types(.init("Shop.order")))
         #expect(found.structuredTypes == ["Shop.order", "Shop.item", "Shop.address"])
         #expect(found.enumerations == ["Shop.state"])
     }
 
-    @Test func relationsAndDerivedTypesComeOnlyIfAskedFor() throws {
+    @Test func relationsAndDerivedTypesAreIncludedOnRequest() throws {
         #expect(try selection(.types(.init("Shop.order", relations: .steps(1)))).structuredTypes.count == 5)
         #expect(try selection(.types(.init("Shop.order", relations: .named(["Lines"])))).contains("Shop.line"))
         #expect(try !selection(.types(.init("Shop.order", relations: .named(["Lines"])))).contains("Shop.customer"))
@@ -43,7 +43,7 @@ struct TypeSelectionTests {
         #expect(try selection(.types(.init("Shop.order", properties: ["default"])), .sets(["orders"])).contains("Shop.address"))
     }
 
-    @Test func theReasonOfATypeIsTheWayToIt() throws {
+    @Test func theReasonOfATypeIsThePathToIt() throws {
         let found = try selection(.sets(["orders"]))
         #expect(
             found.explanation(of: "Shop.address") == [

@@ -72,7 +72,7 @@ import Testing
         #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["duplicateSchema 3"])
     }
 
-    @Test func pathsThatLeadNowhere() throws {
+    @Test func invalidPaths() throws {
         let (model, faults) = try faults(
             """
             <EntityType Name="A"><Key><PropertyRef Name="id"/><PropertyRef Name="gone"/></Key>
@@ -122,7 +122,7 @@ import Testing
         #expect(model.enumType("S.F")?.members.first?.value == 0)
     }
 
-    @Test func namespacesThatNobodyPublished() throws {
+    @Test func unpublishedNamespaces() throws {
         let text = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
             <edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">

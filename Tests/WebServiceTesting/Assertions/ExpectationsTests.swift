@@ -25,7 +25,7 @@ import WebServiceTesting
         }
     }
 
-    @Test func whatIsRightHolds() throws {
+    @Test func correctExpectationsPass() throws {
         try recorded.expectMethod(.post)
         try recorded.expectURL("https://api.example/a%20b/c?x=1&x=%262&token=hush&flag")
         try recorded.expectPath("/a%20b/c")
@@ -40,7 +40,7 @@ import WebServiceTesting
         try recorded.expectBody(String(decoding: recorded.body ?? Data(), as: UTF8.self))
     }
 
-    @Test func whatIsWrongIsSaidWithBothSides() {
+    @Test func failuresShowBothSides() {
         #expect(sentence { () throws(TestingFailure) in try recorded.expectMethod(.put) }.hasSuffix("expected the method PUT, found POST"))
         #expect(
             sentence { () throws(TestingFailure) in try recorded.expectURL("https://api.example/?token=other") }
@@ -88,7 +88,7 @@ import WebServiceTesting
         #expect(sentence { () throws(TestingFailure) in try recorded.expectBody(json: json) }.hasSuffix(expected))
     }
 
-    @Test func whatIsNoJSONIsSaid() {
+    @Test func invalidJSONIsReported() {
         #expect(sentence { () throws(TestingFailure) in try recorded.expectBody(json: "{") } == "The expected text isn't JSON: {")
         var other = recorded
         other = RecordedRequest(other.request, body: Data("user=ada&password=hush".utf8))

@@ -39,7 +39,7 @@ import WebServiceTesting
         try await expectCall(Shop.rename(id:draft:), on: shop, giving: Draft(name: "Tea"))
     }
 
-    @Test func theListSaysHowFarItGoes() {
+    @Test func theListStatesItsCompleteness() {
         let list = MethodList(of: Shop.self)
         switch list.completeness {
         case .complete: #expect(list.methods.map(\.name.description) == ["product(id:)", "rename(id:draft:)"])

@@ -56,7 +56,7 @@ private final class Tracker: WebServiceClient, @unchecked Sendable {
         #expect(cassette.uncalledKeys.isEmpty)
     }
 
-    @Test func `The settings of cassettes`() throws {
+    @Test func `Cassettes have settings for comparing and expiry`() throws {
         let folder = TemporaryFolder()
         let source = folder.url.appending(path: "Tests.swift").path(percentEncoded: false)
         let events = try Cassette("Recordings/events.har", matching: [.key, .path, .body], ignoring: ["sentAt"], source: source)

@@ -16,7 +16,7 @@ import WebServiceTesting
 
     // MARK: Framing
 
-    @Test func aKnownLengthIsSaid() async throws {
+    @Test func aKnownLengthIsSent() async throws {
         #expect(
             try await exchange(.json("{}")).text
                 == "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")

@@ -65,7 +65,7 @@ import WebServiceTesting
         _ = try? await second.value
     }
 
-    @Test func `a wait for connections that stay open says how many`() async throws {
+    @Test func `a wait for connections that stay open fails with their number`() async throws {
         let server = try LoopbackServer { $0.fallback { _ in .hang } }
         let task = Task { [transport] in try await transport.send(ServiceRequest(url: server.url)) }
         try await server.waitForRequests(count: 1, within: .seconds(300))
@@ -98,7 +98,7 @@ import WebServiceTesting
         #expect(try await transport.send(ServiceRequest(url: server.url)).body.collect(upTo: 10) == Data("six".utf8))
     }
 
-    @Test func `ports refuse, or keep silent`() async throws {
+    @Test func `ports refuse connections, or don't respond`() async throws {
         for (kind, code) in [(LoopbackPort.Kind.closed, TransportError.Code.cannotConnect), (.silent, .timedOutWaiting)] {
             let port = try LoopbackPort(kind)
             var request = ServiceRequest(url: try #require(URL(string: "http://127.0.0.1:\(port.number)/")))

@@ -69,7 +69,7 @@ private final class NoteClient: WebServiceClient, @unchecked Sendable {
         }
     }
 
-    @Test func `Methods that pass their arguments on in order are right`() async throws {
+    @Test func `Methods that pass on their arguments in order have no faults`() async throws {
         try await expectCall(NoteClient.note(shop:id:), on: client)
         try await expectCall(NoteClient.notes(shop:page:), on: client)
         try await expectCall(NoteClient.add(id:note:), on: client)
@@ -80,7 +80,7 @@ private final class NoteClient: WebServiceClient, @unchecked Sendable {
         try await expectCall(NoteClient.raw(_:), on: client)
     }
 
-    @Test func `Exchanged arguments are told with both requests`() async {
+    @Test func `Exchanged arguments are reported with both requests`() async {
         let text = await sentence { try await expectCall(NoteClient.swapped(shop:name:), on: client) }
         #expect(text.hasPrefix("swapped(shop:name:):"))
         #expect(text.contains("found https://notes.test/notes/sample1/sample0, expected https://notes.test/notes/sample0/sample1"))
@@ -90,7 +90,7 @@ private final class NoteClient: WebServiceClient, @unchecked Sendable {
         #expect(fixed.contains("/fixed/sample0/sample1x"), "\(fixed)")
     }
 
-    @Test func `A missing key, no call and another call are told`() async {
+    @Test func `A missing key, no call and another call are reported`() async {
         let missing = await sentence { try await expectCall(NoteClient.missing(shop:), on: client) }
         #expect(missing.contains("no entry \"missing(shop:)\""), "\(missing)")
         let silent = await sentence { try await expectCall(NoteClient.silent(id:), on: client) }
@@ -101,7 +101,7 @@ private final class NoteClient: WebServiceClient, @unchecked Sendable {
         #expect(other.contains("has 1 arguments, but it calls \"note(shop:id:)\", which has 2"), "\(other)")
     }
 
-    @Test func `The caller gives what can't be invented`() async throws {
+    @Test func `The caller can pass values that can't be invented`() async throws {
         let bill = await sentence { try await expectCall(NoteClient.bill(_:), on: client) }
         #expect(bill.contains("No value of Receipt for argument 0 can be invented; pass one with giving:"), "\(bill)")
         try await expectCall(NoteClient.bill(_:), on: client, giving: Receipt())
@@ -112,7 +112,7 @@ private final class NoteClient: WebServiceClient, @unchecked Sendable {
         #expect(unused.contains("the sample Int fits no argument"), "\(unused)")
     }
 
-    @Test func `Secrets of the client aren't told`() async {
+    @Test func `Secrets of the client aren't in the errors`() async {
         let secret = NoteClient(serviceRoot: "https://notes.test") {
             $0.transport = StubTransport()
             $0.headers["Authorization"] = "Bearer hush"

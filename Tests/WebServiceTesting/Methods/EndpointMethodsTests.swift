@@ -38,7 +38,7 @@ private final class HiddenClient: WebServiceClient, @unchecked Sendable {
     ]
 
     #if DEBUG && os(Linux)
-    @Test func `Each fault of a faulty client is told, and none besides`() throws {
+    @Test func `Exactly the faults of a faulty client are reported`() throws {
         #expect(FaultyClient.verify().isEmpty)
         let report = try #require(EndpointMethodReport.reports(of: [FaultyClient.self], ignoring: [], SymbolSearch()).first)
         #expect(report.completeness == .complete)

@@ -96,7 +96,7 @@ private final class Library: WebServiceClient, @unchecked Sendable {
         #expect(try await !library.newest().title.isEmpty)
     }
 
-    @Test func `faults are counted per request, and take no turn of the answers`() async throws {
+    @Test func `faults are counted per request, and don't use up answers`() async throws {
         let server = try MockServer(Library.self)
             .answering("newest()", with: .inTurn(.value(Book(id: 1, title: "a")), .value(Book(id: 2, title: "b"))))
             .failing(
@@ -150,7 +150,7 @@ private final class Library: WebServiceClient, @unchecked Sendable {
         }
     }
 
-    @Test func `what has no answer is told with the nearest route`() async throws {
+    @Test func `requests without an answer are reported with the nearest route`() async throws {
         let server = try MockServer(Library.self)
         let library = client(server)
         let unanswered = await serviceError { _ = try await library.newest() }
@@ -165,7 +165,7 @@ private final class Library: WebServiceClient, @unchecked Sendable {
         #expect(wrong?.description.contains("the nearest is “book(id:)”") == true)
     }
 
-    @Test func `in front of a real service it forwards what has no answer`() async throws {
+    @Test func `requests without an answer are forwarded to a real service`() async throws {
         let real = try LoopbackServer { routes in
             routes.get("/v2/books/:id") { .json("{\"id\": \($0.parameters["id"] ?? "0"), \"title\": \"\($0.fields["X-Team"] ?? "")\"}") }
             routes.on("POST", "/v2/books") { .text($0.text, status: 201) }

@@ -93,7 +93,7 @@ import WebServiceTesting
         #expect(String(decoding: body, as: UTF8.self).contains("\"ratio\":1.10"))
     }
 
-    @Test func `the program may show fields, hide more, and redact`() async throws {
+    @Test func `the program can show more fields, mask more fields, and redact`() async throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "rules.har")
         let stub = StubTransport()

@@ -21,7 +21,7 @@ import WebServiceTesting
 
     // MARK: Recording and replaying
 
-    @Test func `what is recorded is replayed`() async throws {
+    @Test func `recorded calls are replayed`() async throws {
         let stub = StubTransport()
         stub["user(id:)"] = .inTurn(.json(#"{"a": 1.10}"#, headers: ["X-Request-Id": "1"]), .data(Data([0xFF, 0x00]), status: 203))
         stub["other()"] = .status(204)
@@ -48,7 +48,7 @@ import WebServiceTesting
         try cassette.expectAllCalled()
     }
 
-    @Test func `bodies decide between recordings`() async throws {
+    @Test func `bodies distinguish recordings`() async throws {
         let stub = StubTransport()
         stub["find()"] = .answering { .json("{\"of\": \(String(decoding: $0.body ?? Data(), as: UTF8.self))}") }
         let url = "https://api.example/find"
@@ -163,7 +163,7 @@ import WebServiceTesting
 
     // MARK: Modes
 
-    @Test func `each mode sends what it says`() async throws {
+    @Test func `each mode sends its kind of requests`() async throws {
         let stub = StubTransport()
         stub["user(id:)"] = .inTurn(.text("1"), .text("2"), .text("3"), .text("4"), .text("5"))
         let (one, two) = (try request(), try request(.get, "https://api.example/users/2"))
@@ -200,7 +200,7 @@ import WebServiceTesting
         #expect(try Cassette.exchanges(of: file).count == 1)
     }
 
-    @Test(arguments: Cassette.Expiry.Action.allCases) func `expired recordings are told, refused or recorded again`(
+    @Test(arguments: Cassette.Expiry.Action.allCases) func `expired recordings are reported, refused or recorded again`(
         action: Cassette.Expiry.Action
     ) async throws {
         let stub = StubTransport()
@@ -226,7 +226,7 @@ import WebServiceTesting
         #expect(try await young.send(request()).status == 200)
     }
 
-    @Test func `what no test called is told, and what fits nothing is compared with the nearest`() async throws {
+    @Test func `unused recordings are listed, and an unknown request is compared with the nearest recording`() async throws {
         let stub = StubTransport()
         stub.fallback(.status(204))
         let calls = [

@@ -70,7 +70,7 @@ import WebServiceTesting
         #expect(Set(kinds).count == 3)
     }
 
-    @Test func `values suit their names, and dates are written as asked`() throws {
+    @Test func `values suit their names, and dates have the requested form`() throws {
         let sample = try Sample(of: Person.self, seed: 3) { .number($0.timeIntervalSince1970) }
         #expect(sample.value.email.hasSuffix("@example.com") && sample.value.name.hasPrefix("name "))
         #expect(sample.json["born"]?.double == sample.value.born?.timeIntervalSince1970)
@@ -83,7 +83,7 @@ import WebServiceTesting
         #expect(endless?.description.contains("contains itself without end") == true)
     }
 
-    @Test func `what can't be invented is named`() throws {
+    @Test func `an error names a member that can't be invented`() throws {
         let failure = #expect(throws: TestingFailure.self) { try Sample(of: [String: Closed].self) }
         #expect(failure?.description.contains("Closed at key1") == true, "\(failure as Any)")
     }

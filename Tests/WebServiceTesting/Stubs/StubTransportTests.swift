@@ -48,7 +48,7 @@ import WebServiceTesting
         await #expect(throws: TransportError.self) { try await response.body.collect(upTo: 100) }
     }
 
-    @Test func routesAndTheFallbackAnswerWhatHasNoKey() async throws {
+    @Test func routesAndTheFallbackAnswerRequestsWithoutAKey() async throws {
         let stub = StubTransport()
         stub["user(id:)"] = .text("by key")
         stub.on(.get, "/users/:id", .answering { .text("route \($0.parameters["id"] ?? "")") })
@@ -74,7 +74,7 @@ import WebServiceTesting
         #expect(!text.contains("secret") && !text.contains("hidden"))
     }
 
-    @Test func bodiesAreReadAndProgressIsTold() async throws {
+    @Test func bodiesAreReadAndProgressIsReported() async throws {
         let stub = StubTransport()
         stub["user(id:)"] = .status(204)
         let body = RequestBody(length: 4) {

@@ -7,7 +7,7 @@ import Testing
 struct RunningProcessTests {
     private func lines(_ data: Data) -> [Substring] { String(decoding: data, as: UTF8.self).split(separator: "\n") }
 
-    @Test func `a program says what it does and how it ends`() async throws {
+    @Test func `a program reports its output and how it ended`() async throws {
         let folder = FileManager.default.temporaryDirectory
         let said = try await ChildProcess.run(["sh", "-c", "cat; pwd; echo no >&2; exit 7"], input: Data("in\n".utf8), in: folder)
         #expect(said.status == 7)
@@ -20,7 +20,7 @@ struct RunningProcessTests {
         #expect(try await ChildProcess.run(["no-such-program-\(UUID().uuidString)"]).status == 127)
     }
 
-    @Test func `it has its environment, and no signal that is blocked here is kept from it`() async throws {
+    @Test func `a program has its environment, and unblocked signals`() async throws {
         let pipe = Pipe()
         let output = pipe.fileHandleForWriting
         let process = try await onOwnThread {
@@ -36,7 +36,7 @@ struct RunningProcessTests {
         #expect(lines(try await onOwnThread { try pipe.fileHandleForReading.readToEnd() ?? Data() }) == ["red"])
     }
 
-    @Test func `it is ended, once and again`() async throws {
+    @Test func `a program can be ended twice`() async throws {
         let process = try RunningProcess(["sleep", "3600"])
         process.kill()
         #expect(try await process.end() == 128 + SIGKILL)
@@ -49,7 +49,7 @@ struct RunningProcessTests {
     }
 
     #if os(Linux)
-    @Test func `it inherits nothing that is open here`() async throws {
+    @Test func `a program inherits no open descriptors`() async throws {
         let pipe = Pipe()
         // The shell itself is inspected, since some shells let the last command replace them.
         let found = try await ChildProcess.run(["sh", "-c", "ls /proc/$$/fd; exit 0"])
@@ -58,7 +58,7 @@ struct RunningProcessTests {
     }
     #endif
 
-    @Test func `tests may have as many descriptors open as the system lets them, up to ten thousand`() async throws {
+    @Test func `tests may open as many descriptors as the system allows, up to ten thousand`() async throws {
         // A process that is started from here has the limits of this process.
         let limits = lines(try await ChildProcess.run(["sh", "-c", "ulimit -Sn; ulimit -Hn"]).output).map { Int($0) ?? .max }
         try #require(limits.count == 2)

@@ -43,7 +43,7 @@ import Testing
         #expect(try references(code, .x86).uses("products(id:)", in: [(0x10000, 12)]) == false)
     }
 
-    @Test func `Code that isn't there, or of another processor, tells nothing`() throws {
+    @Test func `Missing code, or code of another processor, has no result`() throws {
         #expect(try references([0x9000_0080], .other).uses("product(id:)", in: [(0x10000, 4)]) == nil)
         #expect(try references([0x9000_0080], .arm).uses("product(id:)", in: [(0x30000, 4), (0, 4), (.max, .max)]) == nil)
         #expect(try references([0x9000_0080], .arm).uses("product(id:)", in: []) == nil)

@@ -47,7 +47,7 @@ import WebServiceClient
         "K.C.get<A(A) -> ()", "(extension in M", "K.C.(get in _01", "K.C.init(a: Swift.Int", "K.C.rate.setter : Swift.Int",
         "K.C.rate.getter", "K.C.a b.getter : Swift.Int",
     ])
-    func `Other texts are no methods`(text: String) {
+    func `Other texts aren't methods`(text: String) {
         #expect(MethodSignature(text, of: "K.C") == nil)
     }
 }
@@ -79,12 +79,12 @@ import WebServiceClient
         "Swift.Encodable & Swift.Sendable", "K.(Hidden in _01)", "inout Swift.Int", "Swift.Set<>", "Swift.Set<A>", "Swift.0Int",
         "Swift.Int.Type", "Grüße.Gruß", "[Swift.Int : Swift.Int : Swift.Int]",
     ])
-    func `What isn't the text of a type has none`(text: String) {
+    func `Other texts have no type`(text: String) {
         var resolver = TypeResolver()
         #expect(resolver.type(named: text) == nil)
     }
 
-    @Test func `Deep texts end`() {
+    @Test func `Deeply nested texts are bounded`() {
         var resolver = TypeResolver()
         let deep = String(repeating: "[", count: 5_000) + "Swift.Int" + String(repeating: "]", count: 5_000)
         #expect(resolver.type(named: deep) == nil)

@@ -38,12 +38,12 @@ import Testing
         #expect(ObjectFile.ownArchitecture(of: Data(file.prefix(100))) == Data(file.prefix(100)))
     }
 
-    @Test func `A slice is read like a whole`() throws {
+    @Test func `A slice of data is read like the whole`() throws {
         let bytes = Data([1, 2, 3] + ObjectFileSample.elf())
         #expect(try ObjectFile(bytes.dropFirst(3)).hasLocalSymbols)
     }
 
-    @Test func `A stripped file is known for one`() throws {
+    @Test func `A stripped file is recognized`() throws {
         let stripped = try ObjectFile(Data(ObjectFileSample.elf(hasSymbols: false)))
         #expect(!stripped.hasLocalSymbols && stripped.tables.count == 1)
         #expect(try symbols(ObjectFileSample.elf(hasSymbols: false)).count == 1)
@@ -62,7 +62,7 @@ import Testing
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     }
 
-    @Test func `Code that has the address of a text uses it`() throws {
+    @Test func `Code that contains the address of a text uses it`() throws {
         let found = ["get(id:) *", "rate"]
         #expect(try ObjectFile.declarations(in: Data(ObjectFileSample.elf()), beginningWith: "$s1K") == found)
         #expect(try ObjectFile.declarations(in: Data(ObjectFileSample.machO()), beginningWith: "$s1K") == found)
