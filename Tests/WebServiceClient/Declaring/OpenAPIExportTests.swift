@@ -145,6 +145,9 @@ import Testing
         #expect(operation["security"] == [["key": []]] && !document.description.contains("hush"))
         #expect(document["components"]["securitySchemes"]["key"] == ["type": "apiKey", "in": "query", "name": "key"])
         #expect(try self.document([])["servers"] == nil)
+        let mixed = try self.operation(.get(uriTemplate: "/x{?a}"), EndpointDefaults(serviceRoot: "https://a.test?q=v-%%a%%&f"))
+        #expect(parameters(mixed.operation)["query q"]?["x-template"] == "v-%%a%%")
+        #expect(mixed.operation["x-notes"]?.array?.count == 1)
     }
 
     // MARK: Requests

@@ -5,9 +5,9 @@ extension ClientDescription {
     ///
     /// * An endpoint is an operation whose `operationId` is the base name of its method. Methods that share a base name have their labels
     ///   after it: `issues_owner_name`. The key is in `x-key`.
-    /// * Arguments are parameters by their places, and `x-argument` is the position. Types aren't known: values are texts or arrays of texts.
-    ///   A value that is always the same is a `const`. Arguments that may be `nil` aren't known either, so that only parameters of the path
-    ///   and constants are required.
+    /// * Arguments are parameters by their places, with the position in `x-argument`, or with the template in `x-template` if a value has
+    ///   other text too. Types aren't known: values are texts or arrays of texts. A value that is always the same is a `const`. Only
+    ///   constants and parameters of the path are required, because any other argument may be `nil`.
     /// * `Accept` and `Content-Type` become the media types of responses and bodies, which are JSON unless the table specifies others.
     ///   `Authorization`, and other fields and query items with a masked value, become security schemes. An operation without `security` may
     ///   need credentials, because authentication providers aren't part of a table.

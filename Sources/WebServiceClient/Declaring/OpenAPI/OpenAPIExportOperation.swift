@@ -37,10 +37,10 @@ struct OpenAPIExportOperation {
         media = OpenAPIExportMedia(endpoint, of: description)
         route = OpenAPIExportRoute(endpoint, names)
         if !rootQuery.isEmpty {
-            var root = route
-            let known = root.query.count
+            var root = OpenAPIExportRoute(names)
             root.addQuery(rootQuery[...])
-            for parameter in root.query.dropFirst(known) { add(parameter) }
+            for parameter in root.query { add(parameter) }
+            notes += root.notes
         }
         for parameter in route.query { add(parameter) }
         for part in endpoint.query { addQuery(part) }

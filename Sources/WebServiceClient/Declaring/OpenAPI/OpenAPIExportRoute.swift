@@ -15,7 +15,6 @@ struct OpenAPIExportRoute {
     }
 
     private let names: OpenAPIExportNames
-    private let isURITemplate: Bool
     private var path: [Segment] = []
     /// The query parameters, in order.
     private(set) var query: [OpenAPIExportParameter] = []
@@ -23,9 +22,12 @@ struct OpenAPIExportRoute {
     private(set) var server: String?
     private(set) var notes: [String] = []
 
+    /// Creates a route without path and query.
+    init(_ names: OpenAPIExportNames) { self.names = names }
+
     init(_ endpoint: ClientDescription.Endpoint, _ names: OpenAPIExportNames) {
         self.names = names
-        isURITemplate = endpoint.routeKind == "uriTemplate"
+        let isURITemplate = endpoint.routeKind == "uriTemplate"
         var route = endpoint.route
         if let scheme = Substring(route.unicodeScalars.prefix { $0 != "{" && $0 != "?" }).range(ofMark: "://") {
             let end = route[scheme.upperBound...].unicodeScalars.firstIndex { $0 == "/" || $0 == "?" } ?? route.endIndex
@@ -136,11 +138,11 @@ struct OpenAPIExportRoute {
 
     /// Adds the pairs of a plain query.
     mutating func addQuery(_ text: Substring) {
-        for pair in text.unicodeScalars.split(separator: "&") { addPair(Self.pieces(of: Substring(pair))) }
+        for pair in text.unicodeScalars.split(separator: "&") { addPair(Self.pieces(of: Substring(pair)), isURITemplate: false) }
     }
 
     /// Adds a pair in URL text, such as `page=%%0%%`.
-    private mutating func addPair(_ pieces: [Piece]) {
+    private mutating func addPair(_ pieces: [Piece], isURITemplate: Bool) {
         var name: [Piece] = []
         var value: [Piece]?
         for piece in pieces {
@@ -226,7 +228,7 @@ extension OpenAPIExportRoute {
     }
 
     private mutating func complete(_ pair: inout [Piece]) {
-        if !pair.isEmpty { addPair(pair) }
+        if !pair.isEmpty { addPair(pair, isURITemplate: true) }
         pair = []
     }
 
