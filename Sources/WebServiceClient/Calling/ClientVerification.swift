@@ -53,14 +53,15 @@ extension WebServiceClient {
         ClientDescription(client: String(describing: self), table: endpoints, defaults: defaults)
     }
 
-    /// The class's table as text: JSON for a file that ``ClientDescription/changes(since:)`` compares with later tables, or an API reference
-    /// in Markdown.
+    /// The class's table as text: JSON for a file that ``ClientDescription/changes(since:)`` compares with later tables, an API reference in
+    /// Markdown, or an OpenAPI document.
     ///
     ///     try GitHub.describe(as: .markdown).write(to: file, atomically: true, encoding: .utf8)
     public class func describe(as format: DescriptionFormat) -> String {
         switch format {
         case .json: describe().json
         case .markdown: describe().markdown
+        case .openAPI: describe().openAPI()
         }
     }
 

@@ -136,4 +136,6 @@ public enum DescriptionFormat: Sendable, Hashable, CaseIterable {
     case json
     /// An API reference for readers.
     case markdown
+    /// An OpenAPI 3.1.1 document in JSON: see ``ClientDescription/openAPI(version:)``.
+    case openAPI
 }

@@ -78,4 +78,14 @@ private final class SampleShop: WebServiceClient, @unchecked Sendable {
         try expectNoBreakingChanges(of: SampleShop.self, since: file, allowing: [.deadline], refusing: [.keyAdded])
         #expect(SampleShop.describe(as: .markdown).hasPrefix("# SampleShop\n"))
     }
+
+    @Test func `A table is exported as OpenAPI`() throws {
+        let folder = TemporaryFolder()
+        let file = folder.url.appending(path: "SampleShop-openapi.json")
+        let document = SampleShop.describe().openAPI(version: "2.3")
+        try document.write(to: file, atomically: true, encoding: .utf8)
+        let read = try JSONReader().decode(JSONValue.self, from: Data(contentsOf: file))
+        #expect(read["info"] == ["title": "SampleShop", "version": "2.3"])
+        #expect(SampleShop.describe(as: .openAPI) == SampleShop.describe().openAPI())
+    }
 }

@@ -270,6 +270,44 @@ extension JSONValue: Codable, JSONReadable {
     }
 }
 
+extension JSONValue {
+    /// The value as JSON for readers, with a line for each member and element. The nesting is bounded, so recursion is safe.
+    var indentedJSON: String {
+        var text: [UInt8] = []
+        write(to: &text, indentation: 0)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private func write(to text: inout [UInt8], indentation: Int) {
+        switch self {
+        case .array(let elements) where !elements.isEmpty:
+            Self.writeLines("[", "]", elements, to: &text, indentation) { element, text in
+                element.write(to: &text, indentation: indentation + 1)
+            }
+        case .object(let members) where !members.isEmpty:
+            Self.writeLines("{", "}", members, to: &text, indentation) { member, text in
+                JSONEscapes.append(member.name, to: &text)
+                text += ": ".utf8
+                member.value.write(to: &text, indentation: indentation + 1)
+            }
+        default: write(to: &text)
+        }
+    }
+
+    private static func writeLines<Member>(
+        _ open: String, _ close: String, _ members: some Sequence<Member>, to text: inout [UInt8], _ indentation: Int,
+        _ write: (Member, inout [UInt8]) -> Void
+    ) {
+        var separator = open
+        for member in members {
+            text += (separator + "\n" + String(repeating: "  ", count: indentation + 1)).utf8
+            write(member, &text)
+            separator = ","
+        }
+        text += ("\n" + String(repeating: "  ", count: indentation) + close).utf8
+    }
+}
+
 extension JSONValue: CustomStringConvertible {
     /// The JSON of the value, or the reason why it has none.
     public var description: String {
