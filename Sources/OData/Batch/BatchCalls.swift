@@ -117,6 +117,7 @@ extension ODataClient {
         common[.contentType] = nil
         return BatchForm(
             isJSON: format == .json, urls: settings.urls, statesLengths: settings.statesLengths, groupsAreAtomic: settings.groupsAreAtomic,
+            changesAreInChangeSets: printer.version == .v2,
             root: String(try rootURL(operation).absoluteString.prefix { $0 != "?" }),
             common: common)
     }
