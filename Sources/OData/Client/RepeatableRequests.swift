@@ -6,7 +6,7 @@ extension ODataClient {
     /// Returns a change as a repeatable request, if the client or the request itself states that it is one.
     ///
     /// The fields are set here and not for each attempt, so that they stay the same in all requests of the call, also in those that an
-    /// interceptor repeats. A part of a batch has no fields of its own, since they belong to the batch request.
+    /// interceptor repeats. Parts of a batch don't have them, since they belong to the batch request.
     ///
     /// - Parameter headers: the fields of the request itself. An identifier among them stays.
     func repeatable(_ call: ServiceCall, _ headers: HTTPFields) -> ServiceCall {
@@ -71,8 +71,8 @@ enum Repeatability {
 ///
 /// The answer is in the `ServiceError`, with the request and its identifier.
 public enum ODataRepeatabilityError: DescribedError, Sendable, Hashable {
-    /// 412 (Precondition Failed): the time of the first attempt is before those that the service remembers, so that it can't tell whether it
-    /// has performed the request.
+    /// 412 (Precondition Failed): the first attempt is older than what the service remembers, so it doesn't know whether it performed the
+    /// request.
     case forgotten
     /// 425 (Too Early): the service is still performing an earlier attempt.
     case inProgress
