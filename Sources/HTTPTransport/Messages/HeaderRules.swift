@@ -62,7 +62,8 @@ public struct HeaderRules: Sendable, Hashable {
         "cross-origin-embedder-policy", "cross-origin-opener-policy", "cross-origin-resource-policy", "date", "deprecation", "dnt", "etag",
         "expires", "host", "idempotency-key", "keep-alive", "last-modified", "link", "location", "max-forwards", "odata-entityid", "origin",
         "paypal-request-id", "permissions-policy", "preference-applied", "priority", "proxy-authenticate", "proxy-connection", "referer",
-        "referrer-policy", "request-id", "retry-after", "sap-client", "sap-language", "sap-message", "sap-server", "server",
+        "referrer-policy", "repeatability-first-sent", "repeatability-request-id", "repeatability-result", "request-id", "retry-after",
+        "sap-client", "sap-language", "sap-message", "sap-server", "server",
         "server-timing", "strict-transport-security", "sunset", "surrogate-control", "surrogate-key", "timing-allow-origin", "trailer",
         "upgrade", "vary", "via", "warning", "www-authenticate", "x-amz-id-2", "x-amz-request-id", "x-amzn-requestid", "x-amzn-trace-id",
         "x-cache", "x-cache-hits", "x-content-type-options", "x-correlation-id", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
@@ -74,6 +75,7 @@ public struct HeaderRules: Sendable, Hashable {
     /// The names that services give to an idempotency key, which must be known to repeat a call by hand, and isn't secret.
     package static let idempotencyKeys: [HTTPFields.Name] = [
         "Idempotency-Key", "X-Idempotency-Key", "PayPal-Request-Id", "chargebee-idempotency-key", "X-Payout-Idempotency",
+        "Repeatability-Request-ID",
     ]
 
     /// Prefixes of names that are shown, unless the name contains a word such as `token`.

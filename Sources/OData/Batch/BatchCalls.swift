@@ -18,8 +18,9 @@ extension ODataClient {
     ///     let ada = try answer[user]
     ///
     /// ``batching`` sets the form of the batch. Credentials, a CSRF token and everything that interceptors add belong to the batch request;
-    /// interceptors, retries and the queue see it as one call. It is repeated after a failure only if all its requests read. If the service
-    /// refuses single reads for the moment (429, 503), they are sent again in another batch, as the client's
+    /// interceptors, retries and the queue see it as one call. It is repeated after a failure only if all its requests read, or if it is a
+    /// repeatable request: see ``sendsRepeatableRequests``. If the service refuses single reads for the moment (429, 503), they are sent
+    /// again in another batch, as the client's
     /// ``/WebServiceClient/WebServiceClient/Configuration/retry`` permits; changes aren't. A batch with more requests than the service's
     /// limit is sent as several. If one of these fails as a whole, the rest aren't sent. With `.stop`, the rest aren't sent either if any
     /// request failed or has no certain answer.
@@ -42,7 +43,14 @@ extension ODataClient {
         var verdicts: [Int: BatchVerdict] = [:]
         // Whether the remaining batches aren't sent.
         var isOver = false
-        for numbers in try plan.batches(upTo: batching.limit) {
+        let batches = try plan.batches(upTo: batching.limit)
+        guard batches.count < 2 || batch.headers[Repeatability.requestID] == nil else {
+            throw error(
+                ODataOperation(route: "$batch"), .binding, .batch,
+                "The batch is sent as \(batches.count), which can't have the same Repeatability-Request-ID: send fewer requests, or let the "
+                    + "client set it (sendsRepeatableRequests).")
+        }
+        for numbers in batches {
             if isOver {
                 for number in numbers { verdicts[number] = .notProcessed }
                 continue
@@ -117,6 +125,7 @@ extension ODataClient {
         common[.contentType] = nil
         return BatchForm(
             isJSON: format == .json, urls: settings.urls, statesLengths: settings.statesLengths, groupsAreAtomic: settings.groupsAreAtomic,
+            changesAreInChangeSets: printer.version == .v2,
             root: String(try rootURL(operation).absoluteString.prefix { $0 != "?" }),
             common: common)
     }
@@ -146,7 +155,9 @@ extension ODataClient {
         _ body: RequestBody, _ writer: BatchWriter, _ headers: HTTPFields, _ policy: BatchErrorPolicy, isSafe: Bool, _ matcher: BatchMatcher
     ) async throws -> BatchExchange {
         let operation = ODataOperation(route: "$batch")
-        let source = try await batchSource(try batchCall(body, writer, headers, policy, isSafe: isSafe), operation)
+        let isRepeatable = !isSafe && (sendsRepeatableRequests || headers[Repeatability.requestID] != nil)
+        let source = try await batchSource(
+            try batchCall(body, writer, headers, policy, isSafe: isSafe), operation, isRepeatable: isRepeatable)
         return try BatchExchange(source, matcher, client: self, operation: operation) { link, page in
             try await self.batchSource(self.continuation(link, from: page, operation), operation)
         }
@@ -165,7 +176,8 @@ extension ODataClient {
 
     /// Returns the call of a batch.
     ///
-    /// - Parameter isSafe: whether the batch only reads. Otherwise it is never repeated, whatever the client's policy.
+    /// - Parameter isSafe: whether the batch only reads. Otherwise it is never repeated, whatever the client's policy, unless it is sent as
+    ///   a repeatable request.
     private func batchCall(
         _ body: RequestBody, _ writer: BatchWriter, _ headers: HTTPFields, _ policy: BatchErrorPolicy, isSafe: Bool
     ) throws -> ServiceCall {
@@ -180,10 +192,18 @@ extension ODataClient {
         } else {
             call = call.header("OData-Version", printer.version.rawValue)
         }
-        for field in headers where field.name != "Prefer" { call = call.header(field.name, headers[field.name]) }
+        // Reads need no identifier. Those that are sent again are another batch, which must not have that of the first one.
+        let omitted: [HTTPFields.Name] = isSafe ? ["Prefer", Repeatability.requestID, Repeatability.firstSent] : ["Prefer"]
+        for field in headers where !omitted.contains(field.name) { call = call.header(field.name, headers[field.name]) }
         var preferences = headers[values: "Prefer"]
         if let preference = Self.preference(policy, isJSON: writer.isJSON, printer.version) { preferences.append(preference) }
-        call = isSafe ? call.idempotent() : call.idempotent(false).retry(.never)
+        if isSafe {
+            call = call.idempotent()
+        } else if sendsRepeatableRequests || headers[Repeatability.requestID] != nil {
+            call = repeatable(call.idempotent(false), headers)
+        } else {
+            call = call.idempotent(false).retry(.never)
+        }
         return preferring(call, preferences)
     }
 

@@ -164,6 +164,9 @@ struct BatchForm: Sendable {
     let urls: BatchSettings.URLForm
     let statesLengths: Bool
     let groupsAreAtomic: Bool
+    /// Whether a change outside of a group is written as a change set of its own. In version 2, only reads are outside of change sets
+    /// (OData 2.0, Batch Processing, section 2.1).
+    let changesAreInChangeSets: Bool
     /// The service root, with a slash at its end.
     let root: String
     /// The fields of the batch request, which apply to its parts too.
@@ -214,8 +217,10 @@ struct BatchForm: Sendable {
             for field in headers { hosted.append(field.name, field.value) }
             headers = hosted
         }
+        // The groups of a batch have positive numbers.
+        let own = changesAreInChangeSets && request.method != .get ? -number : nil
         return BatchRequest(
-            number: number, group: group, method: request.method.rawValue, target: target, headers: headers, body: body)
+            number: number, group: group ?? own, method: request.method.rawValue, target: target, headers: headers, body: body)
     }
 
     /// Returns the URL of a part, and the host to name with it.

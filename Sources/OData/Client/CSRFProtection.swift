@@ -38,7 +38,10 @@ public struct CSRFProtection: Interceptor {
 
     private func fetch(_ request: ServiceRequest, _ context: CallContext, _ next: NextInterceptor) async throws -> CSRFToken {
         var fetch = ServiceRequest(method: method, url: url, headers: request.headers, timeouts: request.timeouts)
-        for name in [HTTPFields.Name.contentType, .contentLength, "If-Match", "If-None-Match", "Prefer"] { fetch.headers[name] = nil }
+        let own: [HTTPFields.Name] = [
+            .contentType, .contentLength, "If-Match", "If-None-Match", "Prefer", Repeatability.requestID, Repeatability.firstSent,
+        ]
+        for name in own { fetch.headers[name] = nil }
         fetch.headers[CSRFToken.header] = "Fetch"
         fetch.deadline = request.deadline
         fetch.trust = request.trust

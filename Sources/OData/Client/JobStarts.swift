@@ -119,7 +119,15 @@ extension ODataClient {
     ) async throws -> ODataJob<Value> {
         let form = JobForm(place: ResultPlace(try call.url().absoluteString), accept: operation.headers[.accept])
         let accepted = form.accept ?? callSettings.accepted(form.place, for: Value.self)
-        let response = try await call.describing { $0.raw() }.header(.accept, accepted).response(Data.self)
+        let response: ServiceResponse<Data>
+        do {
+            response = try await call.describing { $0.raw() }.header(.accept, accepted).response(Data.self)
+        } catch {
+            throw Self.withErrorBody(error)
+        }
+        try check(
+            repeatabilityIn: response.headers, isExpected: isRepeatable(purpose), operation,
+            response: ResponseSummary(of: response, body: response.value))
         let base = LongQueryPolicy.base(of: response.url)
         guard response.status == 202, let location = response.headers[.location] else {
             // A 202 without a monitor is an error, because there would be no result.

@@ -24,6 +24,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         var asksForIEEE754Compatible = false { didSet { calls = nil } }
         var v2Bindings = V2BindingSpelling.deferred
         var tunnelsMethods = false
+        var sendsRepeatableRequests = false
+        var hasNotedRepeatability = false
         var maxPageSize: Int?
         var prefetchesPages = false
         var streamsPages = true
@@ -111,6 +113,21 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public var tunnelsMethods: Bool {
         get { settings.withLock { $0.tunnelsMethods } }
         set { settings.withLock { $0.tunnelsMethods = newValue } }
+    }
+
+    /// A Boolean value that determines whether changes, actions and batches with changes are sent as repeatable requests, with an
+    /// identifier and the time of the first attempt (OASIS Repeatable Requests 1.0). Default: `false`.
+    ///
+    /// All attempts of a call have the same identifier, by which the service recognizes them and performs the change once. The client's
+    /// ``/WebServiceClient/WebServiceClient/Configuration/retry`` then repeats a change as it repeats a read, unless its `unsafeMethods` are
+    /// `.never`. Set it only for services that support such requests: others perform a repeated change twice. A service that says that it
+    /// doesn't accept them fails the call with ``ODataRepeatabilityError``; one that doesn't say anything is reported once.
+    ///
+    /// To keep an identifier over restarts of the program, set `Repeatability-Request-ID` and `Repeatability-First-Sent` with the
+    /// request's `header(_:_:)`, or in the headers of a batch. These requests are repeatable whatever this setting is.
+    public var sendsRepeatableRequests: Bool {
+        get { settings.withLock { $0.sendsRepeatableRequests } }
+        set { settings.withLock { $0.sendsRepeatableRequests = newValue } }
     }
 
     /// The preferred maximum number of entities per page (`maxpagesize`: Protocol 4.01, section 8.2.8.4). The service may send fewer or
@@ -308,6 +325,20 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
             settings.withLock({ $0.noted.insert(ObjectIdentifier(Entity.self)).inserted })
         else { return }
         configuration.diagnostics.report(.init(.notice, note))
+    }
+
+    /// Reports, once, that the service doesn't say whether it accepts repeatable requests.
+    func noteUnconfirmedRepeatability(_ operation: ODataOperation) {
+        let isNew = settings.withLock { settings in
+            defer { settings.hasNotedRepeatability = true }
+            return !settings.hasNotedRepeatability
+        }
+        guard isNew else { return }
+        configuration.diagnostics.report(
+            .init(
+                .warning,
+                "the service answered \(operation.route) without Repeatability-Result: if it doesn't support repeatable requests, it performs "
+                    + "repeated changes twice; set sendsRepeatableRequests to false for it"))
     }
 }
 

@@ -20,6 +20,9 @@ extension ODataClient {
                 location: response.headers[.location])
             try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
             try check(trailersOf: response, operation)
+            try check(
+                repeatabilityIn: response.headers, isExpected: isRepeatable(purpose), operation,
+                response: ResponseSummary(of: response))
             return response
         } catch let error as ServiceError where error.stage == .decoding {
             if let response = error.response {
@@ -32,6 +35,14 @@ extension ODataClient {
             throw Self.withErrorBody(error)
         } catch {
             throw Self.withErrorBody(error)
+        }
+    }
+
+    /// Returns whether the client sends a call as a repeatable request.
+    func isRepeatable(_ purpose: CallPurpose) -> Bool {
+        switch purpose {
+        case .changing, .calling: sendsRepeatableRequests && !EnclosedCall.isActive
+        case .reading, .readingIfChanged, .readingBytes: false
         }
     }
 
@@ -51,7 +62,9 @@ extension ODataClient {
 
     /// Sends a batch and returns its response, whose body is read while it arrives. A failure whose body has parts is returned too, since
     /// they tell which of the requests failed.
-    func batchSource(_ call: ServiceCall, _ operation: ODataOperation) async throws -> BatchSource {
+    ///
+    /// - Parameter isRepeatable: whether the batch was sent as a repeatable request.
+    func batchSource(_ call: ServiceCall, _ operation: ODataOperation, isRepeatable: Bool = false) async throws -> BatchSource {
         do {
             let (response, errors) = try await call.openStream(keeping: { BatchSource.isMultipart($0.headers) })
             do {
@@ -62,6 +75,8 @@ extension ODataClient {
                         url: response.url.absoluteString, location: response.headers[.location])
                 }
                 try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
+                try check(
+                    repeatabilityIn: response.headers, isExpected: isRepeatable, operation, response: ResponseSummary(of: response))
                 return BatchSource(response: response, errors: errors, checkEnd: { try self.check(trailersOf: response, operation) })
             } catch {
                 response.value.cancel()
@@ -119,11 +134,12 @@ extension ODataClient {
         throw error
     }
 
-    /// Returns an error with the service's error as its body if that is its cause.
+    /// Returns an error with the service's error as its body if that is its cause, and with the reason why the service rejected a repeatable
+    /// request.
     static func withErrorBody(_ error: any Error) -> any Error {
-        guard var error = error as? ServiceError, error.errorBody == nil, let body = error.cause as? ODataErrorBody else { return error }
-        error.errorBody = body
-        return error
+        guard var error = error as? ServiceError else { return error }
+        if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }
+        return Repeatability.explained(error)
     }
 
     /// Sends a call for a page that is read while it arrives.

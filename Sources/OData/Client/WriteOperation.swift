@@ -105,6 +105,7 @@ extension ODataClient {
         }
         if operation.hasBody, printer.version != .v2 { call = call.header("OData-Version", printer.version.rawValue) }
         if let header = operation.condition.header(printer.version) { call = call.header(header.name, header.value) }
+        if operation.link?.isForeign != true { call = repeatable(call, name.headers) }
         guard let preference = operation.preference?.rawValue else { return call }
         return preferring(call, [preference] + name.preferences)
     }

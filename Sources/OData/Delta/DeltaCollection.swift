@@ -190,8 +190,10 @@ struct DeltaMerge {
             })
         for property in change.properties {
             if let relation = DeltaNames.relation(ofDelta: property.name) {
-                let before = result[relation]?.array ?? []
-                result[relation] = .array(try related(change, relation, property.value, before))
+                switch property.value {
+                case .object, .null: result[relation] = try relatedOne(change, relation, property.value, result[relation])
+                default: result[relation] = .array(try related(change, relation, property.value, result[relation]?.array ?? []))
+                }
             } else if case .object(let inner) = property.value {
                 result[property.name] = try single(inner, property.name, into: result[property.name])
             } else {
@@ -208,6 +210,37 @@ struct DeltaMerge {
         guard case .object(let before)? = old, isSame(change, before, relations[relation] ?? keys) else { return .object(change) }
         guard depth < Self.depthLimit else { return .object(change) }
         return .object(try inside(change).merged(change, into: before))
+    }
+
+    /// Returns the entity of a relation to one with the changes that came for it (JSON Format 4.01, section 15). They are of the related
+    /// entity, unless both are identified as different ones.
+    private func relatedOne(
+        _ entity: DynamicEntity, _ relation: String, _ delta: ODataValue, _ before: ODataValue?
+    ) throws -> ODataValue {
+        guard case .object = delta else { return .null }
+        try checkDepth(relation)
+        let merge = inside(entity)
+        let entry = try DeltaEntry(delta, at: merge.place, isRelated: true)
+        switch entry.kind {
+        case .removed: return .null
+        case .linked, .unlinked: throw linkInside(relation)
+        case .changed:
+            let keys = relations[relation] ?? self.keys
+            guard case .object(let old)? = before else { return .object(try merge.merged(entry.payload, into: DynamicEntity())) }
+            let areIdentified = Self.key(of: entry.payload, keys) != nil && Self.key(of: old, keys) != nil
+            let isOther = areIdentified && !isSame(entry.payload, old, keys)
+            return .object(try merge.merged(entry.payload, into: isOther ? DynamicEntity() : old))
+        }
+    }
+
+    private func checkDepth(_ relation: String) throws {
+        guard depth < Self.depthLimit else {
+            throw place.corrupted("The changes of \(relation) nest more than \(Self.depthLimit) levels deep.")
+        }
+    }
+
+    private func linkInside(_ relation: String) -> DecodingError {
+        place.corrupted("The changes of \(relation) contain a link, which only the outermost changes may contain.")
     }
 
     /// Returns whether two payloads are of the same entity: by the key properties, which minimal metadata includes, or by the ids.
@@ -227,11 +260,9 @@ struct DeltaMerge {
         for suffix in ["@nextLink", "@odata.nextLink", "@delta@nextLink"] where entity[relation + suffix] != nil {
             throw DeltaError.incompleteRelation(relation)
         }
-        guard case .array(let entries) = delta else { throw place.corrupted("The changes of \(relation) aren't an array.") }
+        guard case .array(let entries) = delta else { throw place.corrupted("The changes of \(relation) aren't an array or an object.") }
         let keys = relations[relation] ?? self.keys
-        guard depth < Self.depthLimit else {
-            throw place.corrupted("The changes of \(relation) nest more than \(Self.depthLimit) levels deep.")
-        }
+        try checkDepth(relation)
         let merge = inside(entity)
         let inner = merge.place
         var list: [ODataValue?] = before
@@ -257,7 +288,7 @@ struct DeltaMerge {
                 }
                 if let position = positions.removeValue(forKey: key) { list[position] = nil }
             case .linked, .unlinked:
-                throw inner.corrupted("The changes of \(relation) contain a link, which only the outermost changes may contain.")
+                throw linkInside(relation)
             }
         }
         return list.compactMap(\.self)

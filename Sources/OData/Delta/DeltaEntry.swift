@@ -32,6 +32,13 @@ struct DeltaPlace: Sendable {
         return inner
     }
 
+    /// The entity to which a relation to one no longer leads.
+    var removedEntity: RemovedEntity {
+        RemovedEntity(
+            id: nil, key: DynamicEntity(), reason: nil, when: nil, entitySet: nil, isOfQuery: false, others: DynamicEntity(),
+            linkBase: LinkBase())
+    }
+
     func corrupted(_ text: String) -> DecodingError {
         .dataCorrupted(.init(codingPath: [JSONKey("value")], debugDescription: text))
     }

@@ -55,13 +55,20 @@ public struct ChangedEntity<Entity: Decodable & Sendable>: Sendable {
     public var changedRelations: [String] { payload.properties.compactMap { DeltaNames.relation(ofDelta: $0.name) } }
 
     /// Returns the changes of a relation that came with the entity; `nil` if there are none. A removed entity among them whose reason is
-    /// ``RemovalReason/changed`` is no longer related, but still exists.
+    /// ``RemovalReason/changed`` is no longer related, but still exists. A relation to one has a single change, of its entity. If it no
+    /// longer has an entity, the change is a removed entity, which may have neither id nor key.
     ///
     /// - Throws: `DecodingError` if an entry isn't an object.
     public func changes(of relation: String) throws -> [ODataChange<DynamicEntity>]? {
         guard let value = DeltaNames.delta(of: relation, in: payload) else { return nil }
-        guard let entries = value.array else { throw place.corrupted("The changes of \(relation) aren't an array.") }
         let inner = place.inside(payload)
+        let entries: [ODataValue]
+        switch value {
+        case .array(let elements): entries = elements.list
+        case .object: entries = [value]
+        case .null: return [.removed(inner.removedEntity)]
+        default: throw place.corrupted("The changes of \(relation) aren't an array or an object.")
+        }
         return try entries.map { try DeltaEntry($0, at: inner, isRelated: true).change(isWhole: false) }
     }
 }

@@ -94,6 +94,7 @@ extension RequestVerifier {
         entityPaths = []
         verify(filter, scope, .filter, at: place)
         let used = Set(entityPaths)
+        verifyForms(of: filter, point.structuredType, scope, at: place)
         guard point.isCollection, !scope.isShapeUnknown else { return }
         for (path, name) in restrictions.requiredFilterProperties(of: point.structuredType) where !used.contains(path) {
             tell(.restriction, at: place, path, "a filter must contain '\(path)' by \(name)", fix: "add a condition for it")
@@ -233,7 +234,9 @@ extension RequestVerifier {
     private mutating func verify(_ steps: [Transformation], _ scope: inout QueryScope, at place: String) {
         for step in steps where !scope.isShapeUnknown {
             switch step.kind {
-            case .filter(let condition): verify(condition, scope, .filter, at: place)
+            case .filter(let condition):
+                verify(condition, scope, .filter, at: place)
+                verifyForms(of: condition, scope.entity.structuredType, scope, at: place)
             case .order(let items): for item in items { verifyOrder(item, scope, at: place) }
             case .compute(let items):
                 for item in items {

@@ -33,7 +33,7 @@ struct Restrictions {
         }
     }
 
-    private let model: ServiceModel
+    let model: ServiceModel
     private let root: Root?
     /// The path of navigation properties from the root; empty for the root itself.
     private var path = ""

@@ -52,6 +52,19 @@ import WebServiceClient
         #expect(verdicts([.group([reply(1, 404)], fault: nil)], count: 1) == ["404"])
     }
 
+    @Test func `a change set of one request has its own response, in either form`() {
+        let groups = [1...1, 3...3]
+        let own: [BatchAnswerStep] = [.reply(reply(nil, 404)), .reply(reply()), .group([reply(nil, 201)], fault: nil)]
+        #expect(verdicts(own, count: 3, groups: groups) == ["404", "200", "201"])
+        #expect(
+            verdicts([.group([reply(1, 424)], fault: nil), .reply(reply(2))], count: 3, groups: groups) == ["424", "200", "unanswered"])
+        #expect(
+            verdicts([.group([], fault: nil), .reply(reply()), .reply(reply(3, 204))], count: 3, groups: groups)
+                == ["unanswered", "200", "204"])
+        #expect(verdicts([.group([reply(nil, 404)], fault: "cut")], count: 1, groups: [1...1]) == ["404"])
+        #expect(verdicts([.group([reply(nil, 201)], fault: "cut")], count: 1, groups: [1...1]) == ["malformed"])
+    }
+
     @Test func `a missing response means stopped only after a failure`() {
         #expect(verdicts([.reply(reply(1, 400))], count: 3) == ["400", "not processed", "not processed"])
         #expect(verdicts([.reply(reply(1))], count: 2) == ["200", "unanswered"])

@@ -96,6 +96,42 @@ import WebServiceTesting
         }
     }
 
+    @Test func `in version 2, a change outside of a group is a change set of its own`() async throws {
+        for nests in [false, true] {
+            for names in [false, true] {
+                let stub = StubTransport()
+                let service = BatchService(.init(namesParts: names, nestsFailures: nests), people: [1: "Ada", 2: "Bob"])
+                let client = client(service, .v2, stub: stub)
+                var batch = ODataBatch()
+                let bad = batch.create(Person(Id: 0, Name: "bad"), in: people)
+                let ada = batch.fetch(people.key(1))
+                let created = batch.create(Person(Id: 0, Name: "Cy"), in: people)
+                let (changed, missing) = batch.atomically { group in
+                    (group.update(people.key(2), setting: ["Name": "Ben"], if: .none), group.delete(people.key(9)))
+                }
+                let deleted = batch.delete(people.key(1))
+                let answer = try await client.send(batch)
+                // Each has its own failure, and no other.
+                #expect(status(answer.result(of: bad)) == 400 && cause(answer.result(of: bad)) == nil)
+                #expect(try answer[ada].Name == "Ada" && answer[created].entity?.Name == "Cy")
+                #expect(throws: ServiceError.self) { try answer[changed] }
+                #expect(throws: ServiceError.self) { try answer[missing] }
+                try answer[deleted]
+                #expect(service.content.people == [2: "Bob", 100: "Cy"])
+                let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
+                #expect(text.components(separatedBy: "Content-Type: multipart/mixed").count == 5)
+                #expect(text.components(separatedBy: "Content-Type: application/http").count == 7)
+            }
+        }
+        // Version 4 has changes outside of change sets.
+        let stub = StubTransport()
+        var batch = ODataBatch()
+        batch.delete(people.key(1))
+        #expect(try await client(BatchService(people: [1: "Ada"]), stub: stub).send(batch).failures.isEmpty)
+        let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
+        #expect(!text.contains("changeset"))
+    }
+
     @Test(arguments: all.dropFirst()) func `after an error the service continues or stops, in both formats`(
         version: ODataVersion, settings: BatchSettings
     ) async throws {

@@ -134,6 +134,35 @@ import WebServiceClient
         #expect(try text(other) == [#"{"ID":1,"Lines":[{"No":2,"Order":1}]}"#])
     }
 
+    @Test func `changes of a relation to one are applied to its entity`() throws {
+        let start = #"{"ID":1,"Boss":{"ID":5,"N":"a","M":1,"Boss":{"ID":6,"N":"c"}}}"#
+        func after(_ changes: String...) throws -> [String] { try text(applied(["ID"], [start] + changes)) }
+        // Without a key the changes are of the same entity, and so are those with its key.
+        for change in [#"{"N":"b"}"#, #"{"ID":5,"N":"b"}"#] {
+            #expect(
+                try after(#"{"ID":1,"Boss@delta":\#(change)}"#)
+                    == [#"{"ID":1,"Boss":{"ID":5,"N":"b","M":1,"Boss":{"ID":6,"N":"c"}}}"#])
+        }
+        #expect(
+            try after(#"{"ID":1,"Boss@odata.delta":{"Boss@delta":{"N":"d"}}}"#)
+                == [#"{"ID":1,"Boss":{"ID":5,"N":"a","M":1,"Boss":{"ID":6,"N":"d"}}}"#])
+        // Another entity takes the place of the old one.
+        #expect(try after(#"{"ID":1,"Boss@delta":{"ID":7,"N":"b"}}"#) == [#"{"ID":1,"Boss":{"ID":7,"N":"b"}}"#])
+        for nothing in ["null", #"{"@removed":{"reason":"changed"}}"#, #"{"@context":"$metadata#P/$deletedEntity","id":"P(5)"}"#] {
+            #expect(try after(#"{"ID":1,"Boss@delta":\#(nothing)}"#) == [#"{"ID":1,"Boss":null}"#])
+        }
+        #expect(try after(#"{"ID":1,"Boss@delta":null}"#, #"{"ID":1,"Boss@delta":{"N":"x"}}"#) == [#"{"ID":1,"Boss":{"N":"x"}}"#])
+        let link = #"{"ID":1,"Boss@delta":{"@context":"$metadata#P/$link","source":"a","relationship":"b"}}"#
+        for wrong in [link, #"{"ID":1,"Boss@delta":"x"}"#] {
+            var unchanged = try applied(["ID"], [start])
+            #expect(throws: DecodingError.self) { try unchanged.apply(change(wrong)) }
+            #expect(try text(unchanged) == [start])
+        }
+        var nested = #"{"ID":1}"#
+        for _ in 0..<200 { nested = #"{"ID":1,"Boss@delta":\#(nested)}"# }
+        #expect(throws: DecodingError.self) { try applied(["ID"], [nested]) }
+    }
+
     @Test func `the merge of deeply nested changes is bounded`() throws {
         var (entity, delta) = (#"{"ID":1}"#, #"{"ID":1}"#)
         for _ in 0..<200 {

@@ -68,6 +68,15 @@ private struct Customer: Codable, Sendable, EntityType {
         #expect(total == EdmDecimal("12.5"))
     }
 
+    @Test func changesThatMayBeRepeated() async throws {
+        let client = client
+        client.configure { $0.retry = .standard }
+        client.sendsRepeatableRequests = true
+        stub.fallback(.status(204, headers: ["Repeatability-Result": "accepted"]))
+        try await client.delete(FetchRequest<Agent>(from: "Agents").key(8))
+        #expect(stub.requests.last?.request.headers["Repeatability-Request-ID"] != nil)
+    }
+
     @Test func typesByName() async throws {
         stub.fallback(.json(##"{"value":[{"@odata.type":"#Sales.Chief","ID":1,"Name":"A","Bonus":2},{"ID":2,"Name":"B"}]}"##))
         let client = client

@@ -206,6 +206,87 @@ enum VerifiedModel {
         #expect(throws: Never.self) { try guarded.count().verified(against: model, ignoring: [.restriction]) }
     }
 
+    private typealias Filter = (QueryTerm<DynamicEntity>) -> QueryTerm<Bool>
+
+    /// Returns whether each filter of the set fits a model.
+    private func fit(_ filters: [Filter], _ model: ServiceModel) -> [Bool] {
+        filters.map { filter in
+            let faults = FetchRequest<DynamicEntity>(from: "As").filter(filter).verify(against: model)
+            #expect(faults.allSatisfy { $0.kind == .restriction && $0.offender == "P" } && faults.count <= 1, "\(faults)")
+            return faults.isEmpty
+        }
+    }
+
+    private static var forms: [Filter] {
+        [
+            { $0["P"] == "a" },  // 0
+            { $0["P"] == "a" && ($0["Q"] == "b" || $0["Q"] == "c") },
+            { $0["P"] == "a" || $0["P"] == "b" },  // 2
+            { $0["P"].isIn(["a", "b"]) && $0["Q"] != "c" },
+            { $0["P"] > "a" },  // 4
+            { $0["P"] >= "a" && $0["Q"] == "c" && $0["P"] < "b" },
+            { $0["P"] >= "a" && $0["P"] < "b" || $0["P"] == "c" },  // 6
+            { $0["P"] != "a" && $0["P"] != "b" },
+            { $0["P"].hasPrefix("a") || $0["P"].contains("b") || $0["P"].hasSuffix("c") },  // 8
+            { $0["P"].hasPrefix("a") || $0["P"] <= "b" },
+            // No form has these.
+            { $0["P"] == "a" || $0["Q"] == "b" }, { !($0["P"] == "a") }, { $0["P"].lowercased() == "a" }, { $0["P"] == $0["Q"] },  // 10
+            { $0["P"] >= "a" && $0["P"] > "b" }, { $0["P"].hasPrefix("a") && $0["P"].hasSuffix("c") }, { $0["P"] == "a" && $0["P"] == "b" },
+        ]
+    }
+
+    /// The filters that a form has, by their positions.
+    private static let allowed: [(form: String, filters: Set<Int>)] = [
+        ("SingleValue", [0, 1]), ("MultiValue", [0, 1, 2, 3]), ("SingleRange", [0, 1, 4, 5]),
+        ("MultiRange", [0, 1, 2, 3, 4, 5, 6, 7]), ("SearchExpression", [8]),
+        ("MultiRangeOrSearchExpression", [0, 1, 2, 3, 4, 5, 6, 8, 9]), ("eq", Set(0..<17)),
+    ]
+
+    @Test(arguments: allowed) func `conditions on a property have the form that the service accepts`(
+        form: String, filters: Set<Int>
+    ) throws {
+        let document = """
+            <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+            <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="A"><Key><PropertyRef Name="P"/></Key>
+            <Property Name="P" Type="Edm.String" Nullable="false"/><Property Name="Q" Type="Edm.String"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="As" EntityType="S.A">
+            <Annotation Term="Org.OData.Capabilities.V1.FilterRestrictions"><Record><PropertyValue Property="FilterExpressionRestrictions">
+            <Collection><Record><PropertyValue Property="Property" PropertyPath="P"/>
+            <PropertyValue Property="AllowedExpressions" String="\(form)"/></Record></Collection></PropertyValue></Record></Annotation>
+            </EntitySet></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let model = try ServiceModel(xml: Data(document.utf8))
+        #expect(fit(Self.forms, model) == Self.forms.indices.map { filters.contains($0) }, "\(form)")
+        // Raw text and long chains.
+        let raw = FetchRequest<DynamicEntity>(from: "As").filter(expression: .binary(.or, .raw("P eq 1"), .path(QueryPath("P"))))
+        #expect(raw.verify(against: model).isEmpty)
+        var chain = QueryExpression.binary(.equal, .path(QueryPath("P")), .literal(.string("a")))
+        for _ in 0..<20_000 { chain = .binary(.or, chain, .binary(.equal, .path(QueryPath("P")), .literal(.string("b")))) }
+        let isLong = ["SingleValue", "SingleRange", "SearchExpression"].contains(form)
+        #expect(FetchRequest<DynamicEntity>(from: "As").filter(expression: chain).verify(against: model).isEmpty != isLong)
+        guard form == "SingleValue" else { return }
+        let fault = FetchRequest<DynamicEntity>(from: "As").filter { $0["P"] > "a" }.verify(against: model).first
+        #expect(
+            fault?.problem
+                == "the service excludes conditions on 'P' other than one eq by Capabilities.FilterRestrictions of As (SingleValue)")
+    }
+
+    @Test(arguments: [("single-value", 0), ("multi-value", 1), ("interval", 2), ("other", 6)]) func `SAP's restrictions are such forms`(
+        text: String, number: Int
+    ) throws {
+        let document = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+             xmlns:sap="http://www.sap.com/Protocols/SAPData">
+            <edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+            <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="A"><Key><PropertyRef Name="P"/></Key>
+            <Property Name="P" Type="Edm.String" Nullable="false" sap:filter-restriction="\(text)"/><Property Name="Q" Type="Edm.String"/>
+            </EntityType><EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="As" EntityType="S.A"/>
+            </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let model = try ServiceModel(xml: Data(document.utf8))
+        #expect(fit(Self.forms, model) == Self.forms.indices.map { Self.allowed[number].filters.contains($0) }, "\(text)")
+    }
+
     @Test func `restrictions by SAP's attributes are reported`() throws {
         let document = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"

@@ -80,8 +80,9 @@ final class BatchService: Sendable {
             let type = request.request.headers[.contentType] ?? ""
             let headers = request.request.headers
             // Version 2 has no preference, and goes on.
-            let preference = headers["DataServiceVersion"] == nil ? headers["Prefer"] ?? "" : "continue-on-error"
-            let (status, answerType, body) = try self.execute(request.body ?? Data(), type: type, preference: preference)
+            let isV2 = headers["DataServiceVersion"] != nil
+            let (status, answerType, body) = try self.execute(
+                request.body ?? Data(), type: type, preference: isV2 ? "continue-on-error" : headers["Prefer"] ?? "", isV2: isV2)
             return .data(body, type: answerType, status: status)
         }
     }
@@ -102,7 +103,8 @@ final class BatchService: Sendable {
         }
     }
 
-    func execute(_ body: Data, type: String, preference: String) throws -> (Int, String, Data) {
+    /// - Parameter isV2: whether changes outside of change sets are refused.
+    func execute(_ body: Data, type: String, preference: String, isV2: Bool = false) throws -> (Int, String, Data) {
         batches.withLock { $0 += 1 }
         let isJSON = MediaType(type)?.subtype == "json"
         let units = try isJSON ? Self.json(body) : Self.multipart(body, MediaType(type)?["boundary"] ?? "")
@@ -120,8 +122,13 @@ final class BatchService: Sendable {
             var replies: [Reply] = []
             for request in unit {
                 let fails = request.dependencies.contains { (results[$0]?.status ?? 200) >= 400 }
+                let isRefused = isV2 && request.group == nil && request.method != "GET"
                 let reply =
-                    options.failing.contains(position) ? .error(500, "broken") : fails ? .error(424, "dependency") : run(request, results)
+                    options.failing.contains(position)
+                    ? .error(500, "broken")
+                    : fails
+                        ? .error(424, "dependency")
+                        : isRefused ? .error(400, "a change outside of a change set") : run(request, results)
                 position += 1
                 replies.append(reply)
                 if let id = request.id { results[id] = (reply.status, Self.person(reply)) }

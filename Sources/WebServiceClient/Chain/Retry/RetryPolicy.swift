@@ -38,9 +38,9 @@ public struct RetryPolicy: EndpointAttribute, Hashable {
     public var longestWait: Duration
     /// The time from the call's first attempt within which the last one must begin. The call's deadline applies as well. Default 5 minutes.
     public var longestTotal: Duration
-    /// The further statuses after which a request with an idempotency key is repeated. Default 409, which means that the first request is
-    /// still being processed. Services that use 409 for other conflicts need an empty set.
-    public var keyedStatuses: StatusSet = [409]
+    /// The further statuses after which a request with an idempotency key is repeated. Default 409 and 425, which mean that the first request
+    /// is still being processed. Services that use 409 for other conflicts need a set without it.
+    public var keyedStatuses: StatusSet = [409, 425]
     /// The response fields by which the server decides whether a call is repeated. They take precedence over the statuses. Default none.
     public var overrules: [RetryOverrule] = []
     /// The rate limits that count as a reason to repeat the call after their reset. Default none.
@@ -186,7 +186,7 @@ extension RetryPolicy: CustomStringConvertible {
             "failures \(failures.isEmpty ? "none" : failures.map(\.rawValue).sorted().joined(separator: ", "))",
         ]
         if unsafeMethods != .withIdempotencyKey { parts.append("unsafe methods \(unsafeMethods.rawValue)") }
-        if keyedStatuses != [409] { parts.append("with a key \(keyedStatuses.isEmpty ? "none" : "\(keyedStatuses)")") }
+        if keyedStatuses != [409, 425] { parts.append("with a key \(keyedStatuses.isEmpty ? "none" : "\(keyedStatuses)")") }
         if !overrules.isEmpty {
             parts.append("overruled by \(overrules.map { "\($0.field.rawName) (\($0.yes), \($0.no))" }.joined(separator: ", "))")
         }
