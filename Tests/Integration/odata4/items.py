@@ -64,7 +64,7 @@ class Request:
 
 
 class Number(decimal.Decimal):
-    """A number with the digits that came."""
+    """A number with its own text, so that no digit is lost."""
 
     def __new__(cls, text):
         number = super().__new__(cls, text)

@@ -3,6 +3,7 @@ import Foundation
 let usage = """
     odata-calls [ROUNDS]               the processor time of each workload
     odata-calls only NAME CALLS        runs one workload, for a profiler
+    odata-calls memory                 the peak memory of reads by one batch
 
     """
 
@@ -18,6 +19,8 @@ if arguments.first == "only" {
         refuse()
     }
     for _ in 0..<calls { try await workload.run() }
+} else if arguments == ["memory"] {
+    try await BatchMemory.measure()
 } else {
     guard arguments.count <= 1, let rounds = Int(arguments.first ?? "20"), rounds > 0 else { refuse() }
     print("| call | µs of processor time |\n|---|--:|")
