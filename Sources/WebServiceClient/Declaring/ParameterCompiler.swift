@@ -101,7 +101,7 @@ struct PartialEndpoint: Sendable {
             if positions[index] != nil { add(.unknownArgument, "the argument \"\(label)\" is passed twice", "pass it once") }
             positions[index] = position
         }
-        // A label that nobody misspelt: the arguments without labels take the places that are left, in order.
+        // Arguments without labels take the places that are left, in order.
         for (position, label) in given.enumerated() where label == "_" {
             guard let index = positions.firstIndex(where: { $0 == nil }) else {
                 add(.unknownArgument, "\(key.baseName) takes \(labels.count) arguments, and more are passed", "remove them")
@@ -114,7 +114,8 @@ struct PartialEndpoint: Sendable {
         if !missing.isEmpty {
             add(
                 .missingArgument, "\(key.baseName) requires \(missing.count == 1 ? "the argument" : "the arguments") \(list(missing))",
-                "pass \(missing.count == 1 ? "it" : "them"), or add the labels to .optional(…) if they may be left out")
+                "pass \(missing.count == 1 ? "it" : "them")"
+                    + (entry.isBareName ? "" : ", or add the labels to .optional(…) if they may be left out"))
         }
         return faults.isEmpty ? .success(positions) : .failure(TableFaults(client: "", faults: faults))
     }
@@ -129,8 +130,7 @@ struct PartialEndpoint: Sendable {
         let labels = labels
         if name != "_", labels.contains(name) { return name }
         let descriptor = entry.descriptor
-        if let label = descriptor.aliases[name] { return label }
-        var found: Set<String> = []
+        var found = Set(descriptor.aliases[name].map { [$0] } ?? [])
         func add(_ wireName: String, _ argument: EndpointArgument, isCaseSensitive: Bool = true) {
             guard wireName == name || !isCaseSensitive && wireName.lowercased() == name.lowercased() else { return }
             switch argument.reference {
