@@ -63,8 +63,7 @@ private struct StoredCallWriter {
         let (target, kind): (StoredCall.Target, StoredCall.TargetKind) =
             switch call.target {
             // A path would be relative to the client's root.
-            case .route,
-                .encoded where endpoint.plan.serviceRoot != nil:
+            case .route where endpoint.plan.serviceRoot != nil, .encoded where endpoint.plan.serviceRoot != nil:
                 (.link(bound.request.url), .link)
             case .route, .encoded: (.path(try binder.pathAndQuery()), .path)
             case .link: (.link(bound.request.url), .link)
