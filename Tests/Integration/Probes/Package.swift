@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
 
 // Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
 // shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`); print models (`csdl-agreement`);
-// record exchanges (`har-agreement`).
+// record exchanges (`har-agreement`); call the operations of OpenAPI documents (`openapi-agreement`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],
@@ -45,6 +45,9 @@ let package = Package(
                 .product(name: "WebServiceTesting", package: "web-service-client"),
             ],
             path: "Archives", swiftSettings: settings),
+        .executableTarget(
+            name: "openapi-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "OpenAPI",
+            swiftSettings: settings),
         .executableTarget(
             name: "cache-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Caches",
             swiftSettings: settings),
