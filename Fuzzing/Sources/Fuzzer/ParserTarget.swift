@@ -6,7 +6,7 @@ import Foundation
 /// The parsers that read untrusted input.
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
-    case structuredFields, propertyList, plainText, webLink
+    case structuredFields, propertyList, plainText, webLink, openAPI
     case setCookie, cookieFile
     case netlink, noVarySearch, contentRange
     case objectFile
@@ -74,6 +74,8 @@ enum ParserTarget: String, CaseIterable {
             checkArchive(data)
         case .profile:
             _ = ServiceProfile.verify(data)
+        case .openAPI:
+            checkDocument(data)
         case .formDecoding:
             guard !data.isEmpty else { return }
             _ = try? FormSerializer().decode([String: [String]].self, from: data, at: [], contentType: nil)

@@ -71,11 +71,18 @@ struct Chain {
         let place: ServicePlace
         /// The client's interceptors by place.
         let placed: [InterceptorPlace: [any Interceptor]]
+        /// Authorizes requests to the service.
+        let provider: (any AuthenticationProvider)?
 
         init(
             _ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime,
-            session: SessionItems = SessionItems(), place: ServicePlace = ServicePlace(), hasAttributes: Bool = true
+            session: SessionItems = SessionItems(), place: ServicePlace = ServicePlace(), hasAttributes: Bool = true,
+            hasSchemes: Bool = false
         ) {
+            let own = configuration.authenticationProvider
+            // Security requirements are attributes, so calls without attributes have none.
+            let isByScheme = hasAttributes && (hasSchemes || !configuration.credentials.isEmpty)
+            provider = isByScheme ? SchemeAuthentication(configuration.credentials, fallback: own) : own
             self.session = session
             self.place = place
             self.configuration = configuration
@@ -133,15 +140,17 @@ struct Chain {
     let plain: NextInterceptor
 
     /// Makes the chains of a client.
+    ///
+    /// - Parameter hasSchemes: Whether endpoints have ``SecurityRequirements``.
     init(
         _ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>, runtime: ClientRuntime, session: SessionItems,
-        place: ServicePlace
+        place: ServicePlace, hasSchemes: Bool
     ) {
         func chain(hasAttributes: Bool) -> NextInterceptor {
             Self.make(
                 Setup(
                     configuration, allowedOrigins: allowedOrigins, runtime: runtime, session: session, place: place,
-                    hasAttributes: hasAttributes))
+                    hasAttributes: hasAttributes, hasSchemes: hasSchemes))
         }
         full = chain(hasAttributes: true)
         plain = chain(hasAttributes: false)
@@ -189,7 +198,7 @@ extension Chain.Setup {
         guard let cache = setup.configuration.cache else { return nil }
         var partitions = CachePartitions(boundary: setup.boundary)
         partitions.state = setup.partition
-        if let provider = setup.configuration.authenticationProvider {
+        if let provider = setup.provider {
             partitions.identity = { request, context in try await provider.partitionIdentity(for: request, context) }
         }
         if let jar = setup.configuration.cookies {
@@ -239,7 +248,7 @@ extension Chain.Setup {
 
     fileprivate static func queue(_ setup: Self) -> Queueing? {
         let configuration = setup.configuration
-        let hasProvider = configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil
+        let hasProvider = setup.provider != nil || configuration.proxyAuthenticationProvider != nil
         return Queueing(queue: setup.runtime.queue, hasInnerCalls: hasProvider)
     }
 
@@ -249,9 +258,9 @@ extension Chain.Setup {
 
     fileprivate static func authentication(_ setup: Self) -> AuthenticationInterceptor? {
         let configuration = setup.configuration
-        guard configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil else { return nil }
+        guard setup.provider != nil || configuration.proxyAuthenticationProvider != nil else { return nil }
         var stage = AuthenticationInterceptor(
-            configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
+            setup.provider, proxy: configuration.proxyAuthenticationProvider,
             opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
         stage.boundary = setup.boundary
         return stage

@@ -94,10 +94,12 @@ final class ClientState: Sendable {
             + originFaults + [profileFault].compactMap(\.self)
             + Self.origins(configuration.tracing?.origins ?? [], of: "Configuration.tracing").faults
             + Self.faults(of: environment, root: rootText, client: clientName)
-        chain = Chain(configuration, allowedOrigins: origins, runtime: client.runtime, session: session.items, place: place)
+        chain = Chain(
+            configuration, allowedOrigins: origins, runtime: client.runtime, session: session.items, place: place,
+            hasSchemes: table.plans.values.contains { $0.settings.attributes[SecurityRequirements.self] != nil })
         runtime = client.runtime
         runsOtherCode =
-            !configuration.interceptors.isEmpty || configuration.authenticationProvider != nil
+            !configuration.interceptors.isEmpty || configuration.authenticationProvider != nil || !configuration.credentials.isEmpty
             || configuration.proxyAuthenticationProvider != nil
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
@@ -116,7 +118,8 @@ final class ClientState: Sendable {
         guard table.hasBareNames else { throw unknown(function) }
         return try named.endpoint(for: function) {
             guard let (plan, faults) = table.plan(byBareNameOf: function) else { throw unknown(function) }
-            guard faults.isEmpty else { throw tableError(faults, call: identity(function)) }
+            // A call that doesn't fit isn't a fault of the table.
+            guard faults.isEmpty else { throw tableError(faults, call: identity(function), isOwn: table.hasPartialEndpoint(for: function)) }
             return resolve(plan, isDeclared: true)
         }
     }

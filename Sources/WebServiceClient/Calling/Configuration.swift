@@ -15,6 +15,9 @@ extension WebServiceClient {
         public var headers: HTTPFields = [:]
         /// Makes credentials and answers challenges. Credentials are sent only to the origin of the service root.
         public var authenticationProvider: (any AuthenticationProvider)?
+        /// The credentials for the ``SecurityRequirements`` of endpoints, by the names of their schemes. Endpoints without requirements, and
+        /// requirements without credentials here, use the ``authenticationProvider``.
+        public var credentials: [String: SecurityCredential] = [:]
         /// Answers a proxy's challenges. The transport must deliver them: ``TransportCapabilities/proxyAuthentication``.
         public var proxyAuthenticationProvider: (any AuthenticationProvider)?
         /// Keeps the service's cookies and sends them. With `nil`, the default, cookies are neither kept nor sent. Clients may share a jar.
@@ -129,6 +132,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
             "headerRules": headerRules,
             "allowedOrigins": allowedOrigins.map(SecretMask.text(ofURL:)),
             "authenticationProvider": MaskedMirror.typeName(of: authenticationProvider),
+            "credentials": credentials.keys.sorted(),
             "proxyAuthenticationProvider": MaskedMirror.typeName(of: proxyAuthenticationProvider),
             "cookies": cookies.map(\.description) ?? "nil",
             "interceptors": interceptors.map { MaskedMirror.typeName(of: $0) },

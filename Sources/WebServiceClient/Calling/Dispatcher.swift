@@ -120,7 +120,8 @@ struct Dispatcher: Sendable {
     ///
     /// - Parameter target: The percent-encoded path and query that replace the endpoint's.
     func bind(_ arguments: [(any Sendable)?], target: String? = nil) throws -> BoundRequest {
-        let binder = RequestBinder(endpoint, arguments, target: target)
+        var binder = RequestBinder(endpoint, arguments, target: target)
+        if endpoint.plan.serviceRoot != nil { binder.allowedOrigins = state.allowedOrigins }
         do {
             let (request, origin) = try binder.request(root: state.root)
             return BoundRequest(

@@ -1,6 +1,7 @@
 /// Calls endpoints that have no method: `client.dynamic.repository(owner: "swiftlang", name: "swift")`.
 ///
-/// The name and the labels form the key `repository(owner:name:)`. The context determines the result's type.
+/// The name and the labels form the key `repository(owner:name:)`. Arguments that are ``EndpointDescriptor/optional(_:)`` may be left out,
+/// and then the others may have any order. The context determines the result's type.
 @dynamicMemberLookup
 public struct DynamicCalls: Sendable {
     let client: WebServiceClient
@@ -9,6 +10,14 @@ public struct DynamicCalls: Sendable {
     /// Returns the calls with a name.
     public subscript(dynamicMember name: String) -> DynamicCall {
         DynamicCall(client: client, options: options, name: name)
+    }
+
+    /// Returns the calls with a name, whose arguments have the service's names: `client.dynamic["getPets"](["$filter": "age gt 2"])`.
+    ///
+    /// - Parameter name: The base name of a key with ``EndpointDescriptor/optional(_:)`` arguments, or the `operationId` of an OpenAPI
+    ///   document.
+    public subscript(_ name: String) -> NamedCall {
+        NamedCall(client: client, options: options, name: name)
     }
 
     /// Returns the same calls with options for one call: `client.dynamic(timeout: .seconds(5)).repository(owner: "swiftlang", name:
@@ -37,21 +46,14 @@ public struct DynamicCall: Sendable {
     public func dynamicallyCall<Value: Decodable>(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws
         -> Value
     {
-        let dispatcher = try dispatcher(arguments)
-        let values = arguments.map(\.value)
-        if dispatcher.endpoint.isPaged {
-            let labels = arguments.map(\.key)
-            let series = SeriesCall(client: client, arguments: values) { try self.dispatcher(labels) }
-            if let pages: Value = series.result() { return pages }
-        }
-        return try await dispatcher.value(values)
+        try await bound(arguments).value()
     }
 
     /// Calls the endpoint and discards the response's body.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func dynamicallyCall(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws {
-        let _: NoContent = try await dispatcher(arguments).value(arguments.map(\.value))
+        try await bound(arguments).send()
     }
 
     /// Calls the endpoint and returns the value with its response.
@@ -60,7 +62,7 @@ public struct DynamicCall: Sendable {
     public func dynamicallyCall<Value: Decodable>(
         withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>
     ) async throws -> ServiceResponse<Value> {
-        try await dispatcher(arguments).response(arguments.map(\.value))
+        try await bound(arguments).response()
     }
 
     /// Calls the endpoint and returns the body as a stream.
@@ -70,19 +72,124 @@ public struct DynamicCall: Sendable {
     public func dynamicallyCall(
         withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>
     ) async throws -> ServiceResponse<ResponseBody> {
-        let dispatcher = try dispatcher(arguments)
-        return try await dispatcher.stream(to: dispatcher.bind(arguments.map(\.value)))
+        try await bound(arguments).stream()
     }
 
-    private func dispatcher(_ arguments: KeyValuePairs<String, (any Sendable)?>) throws -> Dispatcher {
-        try dispatcher(arguments.map(\.key))
-    }
-
-    private func dispatcher(_ labels: [String]) throws -> Dispatcher {
+    private func bound(_ arguments: KeyValuePairs<String, (any Sendable)?>) -> KeyedCall {
         var key = name + "("
-        for label in labels { key += label.isEmpty ? "_:" : label + ":" }
+        for (label, _) in arguments { key += label.isEmpty ? "_:" : label + ":" }
+        return KeyedCall(client: client, options: options, key: key + ")", arguments: arguments.map(\.value))
+    }
+}
+
+/// The calls with one name, whose arguments have the names that the service gives them. For names that aren't labels, such as `$filter`, and
+/// for names that are known at run time.
+///
+///     let pets: [Pet] = try await client.dynamic["getPets"](["$filter": "age gt 2", "$top": 10])
+///
+/// An argument has its label, an ``EndpointDescriptor/alias(_:of:)``, or the name of its query item, header or cookie. If several arguments
+/// have one of these names, only their labels serve.
+public struct NamedCall: Sendable {
+    let client: WebServiceClient
+    var options = CallOptions.none
+    let name: String
+
+    /// Calls the endpoint and returns its value.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func callAsFunction<Value: Decodable>(_ arguments: [String: (any Sendable)?] = [:]) async throws -> Value {
+        try await bound(arguments).value()
+    }
+
+    /// Calls the endpoint and discards the response's body.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func callAsFunction(_ arguments: [String: (any Sendable)?] = [:]) async throws {
+        try await bound(arguments).send()
+    }
+
+    /// Calls the endpoint and returns the value with its response.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func callAsFunction<Value: Decodable>(_ arguments: [String: (any Sendable)?] = [:]) async throws -> ServiceResponse<Value> {
+        try await bound(arguments).response()
+    }
+
+    /// Calls the endpoint and returns the body as a stream.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled. Reading the body throws the same errors.
+    @_disfavoredOverload  // A call with an unused result resolves to the overload without one.
+    public func callAsFunction(_ arguments: [String: (any Sendable)?] = [:]) async throws -> ServiceResponse<ResponseBody> {
+        try await bound(arguments).stream()
+    }
+
+    /// The call with the labels of its arguments.
+    private func bound(_ arguments: [String: (any Sendable)?]) throws -> KeyedCall {
         let state = client.state
-        return Dispatcher(state: state, endpoint: try state.endpoint(for: key + ")"), options: options)
+        let endpoints =
+            [name, OperationName.identifier(of: name)].lazy.map { state.table.partialEndpoints($0) }.first { !$0.isEmpty } ?? []
+        let sorted = arguments.sorted { $0.key < $1.key }
+        // An endpoint that knows all names; else the first one, for the message.
+        let endpoint = endpoints.first { endpoint in sorted.allSatisfy { endpoint.label(of: $0.key) != nil } } ?? endpoints.first
+        var labels: [String] = []
+        var faults: [TableFault] = []
+        for (name, _) in sorted {
+            if let label = endpoint?.label(of: name) {
+                labels.append(label)
+            } else if let endpoint {
+                let nearest = NearestName.of(name, among: endpoint.names)
+                let isAmbiguous = endpoint.names.contains(name)
+                faults.append(
+                    TableFault(
+                        kind: .unknownArgument, key: endpoint.key.baseName,
+                        problem: isAmbiguous ? "several arguments are named \"\(name)\"" : "it has no argument \"\(name)\"",
+                        fix: isAmbiguous
+                            ? "use their labels: \(endpoint.key)"
+                            : nearest.map { "did you mean \"\($0)\"?" } ?? "its arguments are those of \(endpoint.key)"))
+            } else {
+                labels.append(name)
+            }
+        }
+        let key = MethodName(baseName: endpoint?.key.baseName ?? name, labels: labels).description
+        guard faults.isEmpty else {
+            throw state.tableError(faults, call: CallIdentity(client: state.clientName, key: key, route: ""), isOwn: true)
+        }
+        return KeyedCall(client: client, options: options, key: key, arguments: sorted.map(\.value))
+    }
+}
+
+/// A call of an endpoint by its key.
+private struct KeyedCall: Sendable {
+    let client: WebServiceClient
+    let options: CallOptions
+    let key: String
+    let arguments: [(any Sendable)?]
+
+    private func dispatcher() throws -> Dispatcher {
+        let state = client.state
+        return Dispatcher(state: state, endpoint: try state.endpoint(for: key), options: options)
+    }
+
+    func value<Value: Decodable>() async throws -> Value {
+        let dispatcher = try dispatcher()
+        if dispatcher.endpoint.isPaged {
+            let series = SeriesCall(client: client, arguments: arguments) { try self.dispatcher() }
+            if let pages: Value = series.result() { return pages }
+        }
+        return try await dispatcher.value(arguments)
+    }
+
+    func send() async throws {
+        let _: NoContent = try await dispatcher().value(arguments)
+    }
+
+    func response<Value: Decodable>() async throws -> ServiceResponse<Value> {
+        try await dispatcher().response(arguments)
+    }
+
+    func stream() async throws -> ServiceResponse<ResponseBody> {
+        let dispatcher = try dispatcher()
+        return try await dispatcher.stream(to: dispatcher.bind(arguments))
     }
 }
 

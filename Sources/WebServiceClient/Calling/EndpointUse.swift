@@ -24,10 +24,13 @@ package struct EndpointUse: Sendable {
     /// The positions of the arguments that the method passes to `call`: those that aren't ignored.
     package let passed: [Int]
     private let plan: EndpointPlan
+    private let partial: PartialEndpoint?
 
-    init(_ plan: EndpointPlan, ignoring ignored: Set<String>) {
+    init(_ plan: EndpointPlan, _ descriptor: EndpointDescriptor) {
         key = plan.key
         self.plan = plan
+        partial = PartialEndpoint(EndpointTable.Entry(key: plan.key.description, descriptor: descriptor), plan.key)
+        let ignored = descriptor.ignored
         // The plan's positions don't count ignored arguments.
         let positions = plan.key.labels.indices.filter { !ignored.contains(plan.key.labels[$0]) }
         var places = [[Place]](repeating: [], count: plan.key.arity)
@@ -45,7 +48,8 @@ package struct EndpointUse: Sendable {
             switch part {
             case .fixed: break
             case .pair(let name, let value): add(.text("the query"), name.arguments.union(value?.arguments ?? []))
-            case .named(let name, let argument): add(.queryItem(name), [argument])
+            case .named(_, let argument, let style) where style.format == .json: add(.body, [argument])
+            case .named(let name, let argument, _): add(.queryItem(name), [argument])
             case .reflected(let argument): add(.queryFields, [argument])
             }
         }
@@ -55,6 +59,8 @@ package struct EndpointUse: Sendable {
             case .fixed, .bound: break
             case .template(let name, let value): add(.text("the header \(name)"), value.arguments)
             case .reflected(let argument): add(.headerFields, [argument])
+            case .argument(_, let argument, let style), .cookie(_, let argument, let style):
+                add(style.format == .json ? .body : .queryItem("of a header"), [argument])
             }
         }
         add(.text("the cache identifier"), plan.cacheIdentifier?.arguments ?? [])
@@ -62,6 +68,14 @@ package struct EndpointUse: Sendable {
         if let body = plan.body { add(.body, [body]) }
         self.places = places
         passed = positions
+    }
+
+    /// Whether a method with a part of the key's labels calls the endpoint.
+    package func takes(_ method: MethodName) -> Bool {
+        guard let partial, method.baseName == key.baseName, !method.isProperty, case .success = partial.positions(in: method) else {
+            return false
+        }
+        return true
     }
 
     // MARK: Arguments
@@ -200,7 +214,7 @@ extension WebServiceClient {
         let compiled = compiledTable(defaults)
         return table.keys.compactMap { key in
             guard let plan = compiled.plans[key], let descriptor = table[key] else { return nil }
-            return EndpointUse(plan, ignoring: descriptor.ignored)
+            return EndpointUse(plan, descriptor)
         }
     }
 

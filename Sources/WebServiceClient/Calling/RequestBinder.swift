@@ -6,10 +6,17 @@ struct RequestBinder {
     let arguments: [(any Sendable)?]
     /// The percent-encoded path and query that replace the endpoint's path.
     let target: String?
+    /// Further origins of the service, to which an endpoint's own root may lead.
+    var allowedOrigins: Set<Origin> = []
 
     init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?], target: String? = nil) {
         self.endpoint = endpoint
-        self.arguments = arguments
+        if let passed = endpoint.plan.passed, passed.count(where: { $0 != nil }) == arguments.count {
+            // The arguments of the key's labels, of which the call has a part, in another order.
+            self.arguments = passed.map { position in position.flatMap { arguments.indices.contains($0) ? arguments[$0] : nil } }
+        } else {
+            self.arguments = arguments
+        }
         self.target = target
     }
 
@@ -28,7 +35,8 @@ struct RequestBinder {
         guard let root = try fixedRoot ?? boundRoot() else {
             throw InvalidRequest(message: "The client has no service root: give it one, such as \"https://api.example.com/v1\".")
         }
-        return (try request(url: url(root), headers: endpoint.headers), root.origin)
+        if !plan.required.isEmpty { try checkRequired() }
+        return (try request(url: url(ownRoot(root)), headers: endpoint.headers), root.origin)
     }
 
     /// The request of a call to an absolute URL. The endpoint's items are added to its query. A foreign URL gets none of the client's
@@ -146,8 +154,8 @@ extension RequestBinder {
             guard let value else { return name }
             let text = try text(value, in: "the query", dates: endpoint.fields.dates) { value, _ in URLEncoding.queryValue(value) }
             return text.map { name + "=" + $0 } ?? ""
-        case .named(let name, let position):
-            return try fields(position, in: "the query item \(name)", name: name)
+        case .named(let name, let position, let style):
+            return try item(position, named: name, style)
         case .reflected(let position):
             guard let query = arguments[position] as? any QueryArgument else { return try fields(position, in: "the query", name: nil) }
             do {
@@ -220,6 +228,10 @@ extension RequestBinder {
                     try checkEnds(value, position, "the header \(name)")
                 }
                 headers.replace(with: fields)
+            case .argument(let name, let position, let style):
+                headers[name] = try value(of: position, in: name, style)
+            case .cookie(let name, let position, let style):
+                try addCookie(name, position, style, to: &headers)
             }
         }
     }
@@ -256,6 +268,7 @@ extension RequestBinder {
     func bindBody(_ request: inout ServiceRequest) throws {
         guard let position = plan.body, let argument = arguments[position], !ResultKind.isNil(argument) else { return }
         if argument is any QueryArgument { throw error(position, "the body", Self.misplacedQuery(position)) }
+        if let types = plan.bodyTypes { return try bindBody(argument, position, types.types, choice: types.choice, to: &request) }
         let body = try BodyEncoder(serializer: endpoint.serializer)
             .body(of: argument, name: plan.names.description(of: position))
         request.body = body
@@ -273,6 +286,8 @@ extension RequestBinder {
             switch header {
             case .fixed(let name, _), .bound(let name, _), .template(let name, _): name == .contentType
             case .reflected: headers[.contentType] != endpoint.headers[.contentType]
+            case .argument(let name, _, _): name == .contentType
+            case .cookie: false
             }
         }
     }

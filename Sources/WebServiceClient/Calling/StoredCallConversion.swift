@@ -62,6 +62,9 @@ private struct StoredCallWriter {
     private func addTarget(to stored: inout StoredCall) throws {
         let (target, kind): (StoredCall.Target, StoredCall.TargetKind) =
             switch call.target {
+            // A path would be relative to the client's root.
+            case .route where endpoint.plan.serviceRoot != nil, .encoded where endpoint.plan.serviceRoot != nil:
+                (.link(bound.request.url), .link)
             case .route, .encoded: (.path(try binder.pathAndQuery()), .path)
             case .link: (.link(bound.request.url), .link)
             case .outside: (.outside(bound.request.url), .outside)

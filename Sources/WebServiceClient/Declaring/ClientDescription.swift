@@ -26,6 +26,8 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var value: String?
         /// The position or the label of the argument that the value or the fields come from.
         public var argument: String?
+        /// How the argument is written, if it isn't by the endpoint's settings: `json`, `arrays comma`.
+        public var style: String?
     }
 
     /// An argument of a method.
@@ -37,6 +39,10 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         /// The places that the argument goes to: `path`, `route` (of a URI template), `query NAME`, `header NAME`, `body`, `service root`,
         /// `cache identifier`, `identifier`; `…` represents the names of the argument's fields.
         public var places: [String]
+        /// Whether calls may leave the argument out; `nil` if they may not.
+        public var isOptional: Bool?
+        /// The argument's other names; `nil` if it has none.
+        public var aliases: [String]?
     }
 
     /// Settings of calls; `nil` for those that aren't set.
@@ -113,6 +119,12 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var body: String
         /// Whether a method that usually has no body may have one; `nil` if the descriptor doesn't specify it.
         public var allowsBody: Bool?
+        /// Whether calls may pass a part of the arguments, in any order; `nil` if they pass all of them.
+        public var takesPartOfLabels: Bool?
+        /// The endpoint's own service root.
+        public var serviceRoot: String?
+        /// The media types of the body, if they aren't the serializer's, and the argument that chooses one.
+        public var bodyTypes: [String]?
         /// The statuses that count as success, if the descriptor specifies them; with `+`, those in addition to the defaults.
         public var success: String?
         /// The root inside the payload.

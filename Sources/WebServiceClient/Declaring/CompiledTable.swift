@@ -5,6 +5,8 @@ final class CompiledTable: Sendable {
     /// The entries of profiles with bare names, which apply to every method of that base name. They are compiled for each calling method,
     /// since only the method has labels.
     private let bareNames: [String: EndpointTable.Entry]
+    /// The endpoints that calls with a part of their labels can use, by base name.
+    private let partial: [String: [PartialEndpoint]]
     /// The service root if it has placeholders, else `nil`.
     private let root: String?
     /// The headers of client and class with placeholders.
@@ -22,6 +24,7 @@ final class CompiledTable: Sendable {
     init(_ table: EndpointTable, root: String?, headers: HeaderTemplates = HeaderTemplates(), methods: [String] = []) {
         var plans: [String: EndpointPlan] = [:]
         var bareNames: [String: EndpointTable.Entry] = [:]
+        var partial: [String: [PartialEndpoint]] = [:]
         var faults: [TableFault] = []
         var seen: Set<String> = []
         for entry in table.entries {
@@ -31,17 +34,20 @@ final class CompiledTable: Sendable {
                         kind: .duplicateKey, key: entry.key, problem: "the key occurs twice in the table",
                         fix: "remove one; methods that differ only in types share a key"))
             }
-            if entry.isBareName {
+            if entry.isBareName, !entry.key.contains("(") {
                 bareNames[entry.key] = entry
                 continue
             }
             do {
                 let name = try MethodName(entry.key)
-                let (plan, found) = EndpointCompiler.compile(
-                    entry.descriptor, for: name, root: root, headers: headers[entry.descriptor.method])
+                let descriptor = entry.isBareName ? entry.descriptor(for: entry.key) : entry.descriptor
+                var (plan, found) = EndpointCompiler.compile(descriptor, for: name, root: root, headers: headers[descriptor.method])
+                if entry.isBareName { plan.label = name.baseName }
                 plans[name.description] = plan
                 faults += found
-                if let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
+                // A profile's endpoint that no method has is called through `dynamic` only.
+                if !entry.isBareName, let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
+                if let endpoint = PartialEndpoint(entry, name) { partial[name.baseName, default: []].append(endpoint) }
             } catch {
                 let fix = error.suggestion.map { "write \"\($0)\"" } ?? "write it like \"repository(owner:name:)\""
                 faults.append(TableFault(kind: .malformedKey, key: entry.key, problem: "the key \(error.problem)", fix: fix))
@@ -49,30 +55,68 @@ final class CompiledTable: Sendable {
         }
         self.plans = plans
         self.bareNames = bareNames
+        self.partial = partial
         self.root = root
         self.headers = headers
         keys = table.keys
         for key in methods where plans[key] == nil {
-            faults += Self.plan(byBareNameOf: key, bareNames, root: root, headers)?.faults ?? []
+            faults += Self.plan(byBareNameOf: key, bareNames, partial, root: root, headers)?.faults ?? []
         }
         self.faults = faults
     }
 
-    /// Whether a profile has bare names.
-    var hasBareNames: Bool { !bareNames.isEmpty }
+    /// Whether an endpoint has methods with other keys: by a bare name of a profile, or by a part of its labels.
+    var hasBareNames: Bool { !bareNames.isEmpty || !partial.isEmpty }
 
-    /// Returns the plan and the faults of a method that a bare name applies to; `nil` if there is none.
+    /// Returns the endpoints with a base name that calls with a part of their labels can use.
+    func partialEndpoints(_ baseName: String) -> [PartialEndpoint] { partial[baseName] ?? [] }
+
+    /// Whether a method's base name is that of an endpoint with optional arguments.
+    func hasPartialEndpoint(for function: String) -> Bool { partial[String(function.prefix { $0 != "(" })] != nil }
+
+    /// Returns the plan and the faults of a method that a bare name, or an endpoint with optional arguments, applies to; `nil` if there is
+    /// none.
     func plan(byBareNameOf function: String) -> (plan: EndpointPlan, faults: [TableFault])? {
-        Self.plan(byBareNameOf: function, bareNames, root: root, headers)
+        Self.plan(byBareNameOf: function, bareNames, partial, root: root, headers)
     }
 
     private static func plan(
-        byBareNameOf function: String, _ bareNames: [String: EndpointTable.Entry], root: String?, _ headers: HeaderTemplates
+        byBareNameOf function: String, _ bareNames: [String: EndpointTable.Entry], _ partial: [String: [PartialEndpoint]], root: String?,
+        _ headers: HeaderTemplates
     ) -> (plan: EndpointPlan, faults: [TableFault])? {
-        guard let name = try? MethodName(function), let entry = bareNames[name.baseName] else { return nil }
+        guard let name = try? MethodName(function) else { return nil }
+        guard let entry = bareNames[name.baseName] else {
+            return partial[name.baseName].flatMap { Self.plan(of: name, among: $0, root: root, headers) }
+        }
         let descriptor = entry.descriptor(for: name.description)
         let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root, headers: headers[descriptor.method])
         return (plan, faults + [ReservedKeys.fault(of: name)].compactMap(\.self))
+    }
+
+    /// Returns the plan of the first endpoint that a call fits; if it fits none, the faults that it has with the one whose labels are nearest.
+    private static func plan(
+        of name: MethodName, among endpoints: [PartialEndpoint], root: String?, _ headers: HeaderTemplates
+    ) -> (plan: EndpointPlan, faults: [TableFault])? {
+        var nearest: (endpoint: PartialEndpoint, faults: [TableFault])?
+        for endpoint in endpoints {
+            switch endpoint.positions(in: name) {
+            case .success(let positions):
+                let descriptor = endpoint.entry.isBareName ? endpoint.entry.descriptor(for: name.description) : endpoint.entry.descriptor
+                var (plan, faults) = EndpointCompiler.compile(
+                    descriptor, for: endpoint.key, root: root, headers: headers[descriptor.method])
+                plan.passed = positions
+                plan.label = endpoint.entry.isBareName ? name.baseName : nil
+                return (plan, faults)
+            case .failure(let failure):
+                if failure.faults.count < nearest?.faults.count ?? .max { nearest = (endpoint, failure.faults) }
+            }
+        }
+        guard let nearest else { return nil }
+        let descriptor = nearest.endpoint.entry.descriptor
+        return (
+            EndpointPlan(key: name, method: descriptor.method, route: descriptor.route.text, names: ArgumentNames(name, ignoring: [])),
+            nearest.faults
+        )
     }
 
     /// The settings of each endpoint, in table order.
@@ -161,7 +205,7 @@ struct EndpointPlan: Sendable {
         /// A pair with placeholders and encoded literals; omitted if an argument is `nil`.
         case pair(name: Template, value: Template?)
         /// One or several pairs from an argument; the name isn't encoded.
-        case named(String, Int)
+        case named(String, Int, ArgumentStyle)
         /// The fields of an argument.
         case reflected(Int)
     }
@@ -172,6 +216,8 @@ struct EndpointPlan: Sendable {
         case bound(HTTPFields.Name, [String])
         case template(HTTPFields.Name, Template)
         case reflected(Int)
+        case argument(HTTPFields.Name, Int, ArgumentStyle)
+        case cookie(String, Int, ArgumentStyle)
 
         /// Sets the field, if its values are known before the call.
         func bind(to headers: inout HTTPFields) {
@@ -181,7 +227,7 @@ struct EndpointPlan: Sendable {
             case .bound(let name, let values):
                 headers[name] = nil
                 for value in values { headers.append(name, value) }
-            case .template, .reflected:
+            case .template, .reflected, .argument, .cookie:
                 break
             }
         }
@@ -189,8 +235,8 @@ struct EndpointPlan: Sendable {
         /// The field's name, if it is known before the call.
         var name: HTTPFields.Name? {
             switch self {
-            case .fixed(let name, _), .bound(let name, _), .template(let name, _): name
-            case .reflected: nil
+            case .fixed(let name, _), .bound(let name, _), .template(let name, _), .argument(let name, _, _): name
+            case .reflected, .cookie: nil
             }
         }
     }
@@ -220,6 +266,14 @@ struct EndpointPlan: Sendable {
     var identifier: (template: Template, policy: CallIdentifier.Policy)?
     /// The wire names that lead to the value inside the payload.
     var payloadRoot: [String] = []
+    /// The positions of the arguments that must not be `nil`.
+    var required: Set<Int> = []
+    /// The positions in the call of the arguments; `nil` for one that the call leaves out, and for all if the call has the key's labels.
+    var passed: [Int?]?
+    /// The endpoint's own service root.
+    var serviceRoot: OwnRoot?
+    /// The media types of the body, and the position of the argument that chooses one.
+    var bodyTypes: (types: [MediaType], choice: Int?)?
     /// The descriptor's own settings.
     var settings = EndpointSettings()
 }

@@ -112,7 +112,9 @@ private struct DescriptionComparison {
 
     private static func text(_ parts: [ClientDescription.Part]) -> [String] {
         parts.map { part in
-            part.argument.map { "\(part.name) from argument \($0)" } ?? part.value.map { "\(part.name)=\($0)" } ?? "no \(part.name)"
+            part.argument.map { "\(part.name) from argument \($0)" + (part.style.map { " (\($0))" } ?? "") } ?? part.value.map {
+                "\(part.name)=\($0)"
+            } ?? "no \(part.name)"
         }
     }
 
@@ -184,6 +186,9 @@ private struct DescriptionComparison {
         add(.header, "the headers", Self.text(old.headers), Self.text(new.headers))
         add(.body, "the body", old.body, new.body)
         add(.body, "a body of a method without one", old.allowsBody, new.allowsBody)
+        add(.body, "the media types of the body", old.bodyTypes ?? [], new.bodyTypes ?? [])
+        add(.route, "the endpoint's service root", old.serviceRoot, new.serviceRoot)
+        add(.argument, "calls with a part of the labels", old.takesPartOfLabels, new.takesPartOfLabels)
         if !accepted.isSubset(of: accepts) {
             add(.successNarrowed, "success: \(old.success ?? "by default") → \(new.success ?? "by default")")
         } else if accepted != accepts {
@@ -216,7 +221,8 @@ private struct DescriptionComparison {
     private static func text(_ arguments: [ClientDescription.Argument]) -> [String] {
         arguments.map { argument in
             let position = argument.position.map { "\($0)" } ?? "ignored"
-            return "\(argument.label) (\(([position] + argument.places).joined(separator: ", ")))"
+            let notes = (argument.isOptional == true ? ["optional"] : []) + (argument.aliases ?? []).map { "alias \($0)" }
+            return "\(argument.label) (\(([position] + argument.places + notes).joined(separator: ", ")))"
         }
     }
 

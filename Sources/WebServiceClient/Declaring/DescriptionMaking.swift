@@ -22,7 +22,7 @@ extension ClientDescription {
                 EndpointCompiler.compile(entry.descriptor, for: $0, root: root, headers: templates[entry.descriptor.method]).0
             }
             return Endpoint(
-                key: entry.key, entry.descriptor, arguments: plan.map { Argument.all(of: $0, ignoring: entry.descriptor.ignored) })
+                key: entry.key, entry.descriptor, arguments: plan.map { Argument.all(of: $0, entry.descriptor) })
         }
     }
 }
@@ -70,6 +70,9 @@ extension ClientDescription.Endpoint {
             case .argument(let argument): "\(argument)"
             }
         allowsBody = descriptor.allowsBody ? true : nil
+        takesPartOfLabels = descriptor.optional == nil ? nil : true
+        serviceRoot = descriptor.serviceRoot.map(SecretMask.text(ofURL:))
+        bodyTypes = descriptor.bodyTypes.map { $0.types + ($0.choice.map { ["chosen by argument \($0)"] } ?? []) }
         success = ClientDescription.success(of: descriptor.settings)
         // A name with a dot isn't two names.
         let names = descriptor.root.map { $0.contains(".") || $0.isEmpty ? "\"\($0)\"" : $0 }
@@ -92,7 +95,7 @@ extension ClientDescription.Part {
         case .template(let name, let value):
             let isSecret = SecretMask.hidesParameter(named: name) && !Self.isPlaceholder(value)
             self.init(name: name, value: isSecret ? SecretMask.mask : SecretMask.text(value))
-        case .named(let name, let argument): self.init(name: name, argument: "\(argument)")
+        case .named(let name, let argument, let style): self.init(name: name, argument: "\(argument)", style: style.text)
         case .reflected(let argument): self.init(name: "…", argument: "\(argument)")
         }
     }
@@ -121,13 +124,15 @@ extension ClientDescription.Part {
         case .bound(let name, let values):
             values.isEmpty ? [Self(name: name.rawName)] : values.map { Self(HTTPFields.Field(name: name, value: $0)) }
         case .reflected(let argument): [Self(name: "…", argument: "\(argument)")]
+        case .argument(let name, let argument, let style): [Self(name: name.rawName, argument: "\(argument)", style: style.text)]
+        case .cookie(let name, let argument, let style): [Self(name: "Cookie \(name)", argument: "\(argument)", style: style.text)]
         }
     }
 }
 
 extension ClientDescription.Argument {
     /// The arguments of a method, and where they go.
-    fileprivate static func all(of plan: EndpointPlan, ignoring ignored: Set<String>) -> [Self] {
+    fileprivate static func all(of plan: EndpointPlan, _ descriptor: EndpointDescriptor) -> [Self] {
         var places: [Int: [String]] = [:]
         func add(_ positions: some Sequence<Int>, _ place: String) {
             for position in positions where places[position]?.contains(place) != true { places[position, default: []].append(place) }
@@ -144,7 +149,7 @@ extension ClientDescription.Argument {
             case .fixed: break
             case .pair(let name, let value):
                 add(name.arguments.union(value?.arguments ?? []).sorted(), "query \(name.literal ?? "…")")
-            case .named(let name, let position): add([position], "query \(name)")
+            case .named(let name, let position, _): add([position], "query \(name)")
             case .reflected(let position): add([position], "query …")
             }
         }
@@ -154,16 +159,23 @@ extension ClientDescription.Argument {
             case .fixed, .bound: break
             case .template(let name, let value): add(value.arguments.sorted(), "header \(name)")
             case .reflected(let position): add([position], "header …")
+            case .argument(let name, let position, _): add([position], "header \(name)")
+            case .cookie(let name, let position, _): add([position], "cookie \(name)")
             }
         }
+        add([plan.bodyTypes?.choice].compactMap(\.self), "media type of the body")
         add([plan.body].compactMap(\.self), "body")
         add(plan.cacheIdentifier?.arguments.sorted() ?? [], "cache identifier")
         add(plan.identifier?.template.arguments.sorted() ?? [], "identifier")
         var position = 0
         return plan.key.labels.map { label in
-            guard !ignored.contains(label) else { return Self(label: label, places: []) }
+            guard !descriptor.ignored.contains(label) else { return Self(label: label, places: []) }
             defer { position += 1 }
-            return Self(label: label, position: position, places: places[position] ?? [])
+            let isOptional = descriptor.optional?.contains(label) ?? false
+            let aliases = descriptor.aliases.filter { $0.value == label }.keys.sorted()
+            return Self(
+                label: label, position: position, places: places[position] ?? [], isOptional: isOptional ? true : nil,
+                aliases: aliases.isEmpty ? nil : aliases)
         }
     }
 }

@@ -27,7 +27,8 @@ extension ClientDescription {
             lines += ["| argument | goes to |", "|---|---|"]
             for argument in arguments {
                 let name = argument.label == "_" ? "argument \(argument.position ?? 0)" : code(argument.label)
-                let places = argument.position == nil ? "the method itself" : argument.places.joined(separator: ", ")
+                var places = argument.position == nil ? "the method itself" : argument.places.joined(separator: ", ")
+                if argument.isOptional == true { places += ", optional" }
                 lines.append("| \(cell(name)) | \(cell(plain(places))) |")
             }
             lines.append("")
@@ -35,6 +36,11 @@ extension ClientDescription {
         var points = endpoint.query.map { "Query item \(text(of: $0))" } + endpoint.headers.map { "Header \(text(of: $0))" }
         if endpoint.body == "none" { points.append("No body") }
         if endpoint.allowsBody == true { points.append("May have a body") }
+        if let types = endpoint.bodyTypes { points.append("Media types of the body: \(plain(types.joined(separator: ", ")))") }
+        if let root = endpoint.serviceRoot { points.append("Service root: \(code(root))") }
+        if endpoint.takesPartOfLabels == true {
+            points.append("Calls may leave out the optional arguments, and pass the others in any order")
+        }
         if let success = endpoint.success {
             points.append("Success: " + (success.hasPrefix("+ ") ? "also \(success.dropFirst(2))" : success))
         }
@@ -67,7 +73,9 @@ extension ClientDescription {
 
     private static func text(of part: Part) -> String {
         if let argument = part.argument {
-            return part.name == "…" ? "per field of argument \(code(argument))" : "\(code(part.name)) from argument \(code(argument))"
+            let style = part.style.map { " (\(plain($0)))" } ?? ""
+            return part.name == "…"
+                ? "per field of argument \(code(argument))" : "\(code(part.name)) from argument \(code(argument))\(style)"
         }
         return part.value.map { "\(code(part.name)): \(code($0))" } ?? "\(code(part.name)), which isn't sent"
     }

@@ -24,6 +24,7 @@ struct EndpointCompiler {
         compiler.compileHeaders()
         compiler.compileCacheIdentifier()
         compiler.compileIdentifier()
+        compiler.compileParameters()
         compiler.compileBody()
         compiler.checkSettings()
         return (compiler.plan, compiler.faults)
@@ -107,8 +108,8 @@ extension EndpointCompiler {
             case .template(let name, let value):
                 let encodedName = Template(pieces: [.literal(URLEncoding.queryName(name))])
                 addPair(encodedName, Self.plainEncoded(template(value, in: "the query item \(name)")))
-            case .named(let name, let argument):
-                if let position = position(argument, in: "the query item \(name)") { plan.query.append(.named(name, position)) }
+            case .named(let name, let argument, let style):
+                if let position = position(argument, in: "the query item \(name)") { plan.query.append(.named(name, position, style)) }
             case .reflected(let argument):
                 if let position = position(argument, in: ".query(.argument(\(argument)))") { plan.query.append(.reflected(position)) }
             }
@@ -167,6 +168,16 @@ extension EndpointCompiler {
                 plan.headers.append(template.literal.map { .fixed(name, $0) } ?? .template(name, template))
             case .reflected(let argument):
                 if let position = position(argument, in: ".headers(.argument(\(argument)))") { plan.headers.append(.reflected(position)) }
+            case .argument(let name, let argument, let style):
+                if !name.isValid {
+                    add(.badHeader, "\"\(name.rawName)\" isn't a valid header name", "use only letters, digits and !#$%&'*+-.^_`|~")
+                }
+                if let position = position(argument, in: "the header \(name)") { plan.headers.append(.argument(name, position, style)) }
+            case .cookie(let name, let argument, let style):
+                if !HTTPFields.Name.isToken(name) {
+                    add(.badHeader, "\"\(name)\" isn't a valid cookie name", "use only letters, digits and !#$%&'*+-.^_`|~")
+                }
+                if let position = position(argument, in: "the cookie \(name)") { plan.headers.append(.cookie(name, position, style)) }
             }
         }
     }
@@ -204,6 +215,7 @@ extension EndpointCompiler {
             }
             plan.body = position(argument, in: ".body(.argument(\(argument)))")
         }
+        compileBodyTypes()
         let unused = (0..<names.count).filter { !used.contains($0) }
         if case .implicit = descriptor.body, takesBody, unused.count == 1 {
             plan.body = unused[0]
@@ -266,7 +278,8 @@ extension EndpointCompiler {
             checkForm(of: template, text)
             var positions: [String: Int] = [:]
             for variable in template.variables {
-                switch names.resolve(variable) {
+                let name = descriptor.aliases[variable] ?? URLEncoding.decode(variable).flatMap { descriptor.aliases[$0] } ?? variable
+                switch names.resolve(name) {
                 case .success(let position):
                     used.insert(position)
                     positions[variable] = position

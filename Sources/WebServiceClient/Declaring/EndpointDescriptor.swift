@@ -20,7 +20,7 @@ public struct EndpointDescriptor: Sendable {
         /// A pair whose value is a template.
         case template(name: String, value: String)
         /// One or several pairs from an argument.
-        case named(String, EndpointArgument)
+        case named(String, EndpointArgument, ArgumentStyle = ArgumentStyle())
         /// The fields of an argument.
         case reflected(EndpointArgument)
     }
@@ -31,12 +31,16 @@ public struct EndpointDescriptor: Sendable {
         case bound(HTTPFields.Name, [String])
         /// The fields of an argument, one header each.
         case reflected(EndpointArgument)
+        /// A value from an argument.
+        case argument(HTTPFields.Name, EndpointArgument, ArgumentStyle)
+        /// A cookie from an argument.
+        case cookie(String, EndpointArgument, ArgumentStyle)
 
-        /// The field's name; `nil` if an argument decides it.
+        /// The name of the field that the part replaces; `nil` if an argument decides it.
         var name: HTTPFields.Name? {
             switch self {
-            case .template(let name, _), .bound(let name, _): name
-            case .reflected: nil
+            case .template(let name, _), .bound(let name, _), .argument(let name, _, _): name
+            case .reflected, .cookie: nil
             }
         }
     }
@@ -61,6 +65,14 @@ public struct EndpointDescriptor: Sendable {
     /// The template of the call's identifier.
     var identifier: CallIdentifier?
     var ignored: Set<String> = []
+    /// The labels of the arguments that calls may leave out; `nil` if calls have exactly the key's labels.
+    var optional: Set<String>?
+    /// The labels of arguments by their other names.
+    var aliases: [String: String] = [:]
+    /// The endpoint's own service root.
+    var serviceRoot: String?
+    /// The media types of the body, if they aren't the serializer's.
+    var bodyTypes: BodyTypes?
     var settings = EndpointSettings()
 
     init(method: ServiceRequest.Method, route: Route) {
@@ -117,7 +129,7 @@ extension EndpointDescriptor: CustomStringConvertible, CustomDebugStringConverti
             switch part {
             case .template(let name, let value):
                 String(SecretMask.text(ofURL: "?\(URLEncoding.queryName(name))=\(value)").dropFirst())
-            case .named(let name, let argument): "\(name)=\(argument)"
+            case .named(let name, let argument, _): "\(name)=\(argument)"
             case .reflected(let argument): "\(argument)"
             }
         }
@@ -126,16 +138,22 @@ extension EndpointDescriptor: CustomStringConvertible, CustomDebugStringConverti
             case .template(let name, let value): HTTPFields.Field(name: name, value: value).description
             case .bound(let name, let values): HTTPFields.Field(name: name, value: values.joined(separator: ", ")).description
             case .reflected(let argument): "\(argument)"
+            case .argument(let name, let argument, _): "\(name): \(argument)"
+            case .cookie(let name, let argument, _): "Cookie: \(name)=\(argument)"
             }
         }
-        return Mirror(
-            self,
-            children: [
-                "method": method, "route": SecretMask.text(ofURL: route.text), "query": query, "headers": headers, "body": body,
-                "root": root, "cacheIdentifier": cacheIdentifier.map(SecretMask.text(ofURL:)) ?? "nil",
-                "identifier": identifier.map { SecretMask.text(ofURL: $0.description) } ?? "nil", "ignored": ignored.sorted(),
-                "statuses": settings.statuses?.description ?? "nil", "attributes": settings.attributes,
-            ])
+        let children: KeyValuePairs<String, Any> = [
+            "method": method, "route": SecretMask.text(ofURL: route.text), "query": query, "headers": headers, "body": body,
+            "root": root, "cacheIdentifier": cacheIdentifier.map(SecretMask.text(ofURL:)) ?? "nil",
+            "identifier": identifier.map { SecretMask.text(ofURL: $0.description) } ?? "nil", "ignored": ignored.sorted(),
+        ]
+        // In two parts: the compiler needs too long for one expression.
+        let parameters: KeyValuePairs<String, Any> = [
+            "optional": optional?.sorted().description ?? "nil", "aliases": aliases,
+            "serviceRoot": serviceRoot.map(SecretMask.text(ofURL:)) ?? "nil", "bodyTypes": bodyTypes?.types ?? [],
+            "statuses": settings.statuses?.description ?? "nil", "attributes": settings.attributes,
+        ]
+        return Mirror(self, children: (Array(children) + Array(parameters)).map { (label: Optional($0.key), value: $0.value) })
     }
 }
 
@@ -149,10 +167,12 @@ extension EndpointDescriptor {
 
     /// Returns whether another descriptor is the same except for its settings, which can't be compared.
     func differsOnlyInSettings(from other: EndpointDescriptor) -> Bool {
-        method == other.method && route == other.route && headers == other.headers && query == other.query && body == other.body
-            && allowsBody == other.allowsBody && root == other.root && cacheIdentifier == other.cacheIdentifier
+        let isSameRequest =
+            method == other.method && route == other.route && headers == other.headers && query == other.query && body == other.body
+            && allowsBody == other.allowsBody && serviceRoot == other.serviceRoot && bodyTypes == other.bodyTypes
+        let hasSameArguments = ignored == other.ignored && optional == other.optional && aliases == other.aliases
+        return isSameRequest && hasSameArguments && root == other.root && cacheIdentifier == other.cacheIdentifier
             && identifier == other.identifier
-            && ignored == other.ignored
     }
 }
 

@@ -9,8 +9,21 @@ extension EndpointDescriptor {
     }
 
     /// Adds a query item from an argument: several for an array, by the array strategy, and none for `nil`.
-    public func query(_ name: String, _ argument: EndpointArgument) -> EndpointDescriptor {
-        with { $0.query.append(.named(name, argument)) }
+    ///
+    ///     "tasks(fields:filter:)": .get("/tasks").query("opt_fields", .argument(0), arrays: .comma).query("q", .argument(1), as: .json)
+    ///
+    /// - Parameters:
+    ///   - arrays: How a list becomes items; `nil` for the endpoint's strategy.
+    ///   - objects: How a structure becomes items.
+    ///   - format: Whether the value is a JSON text.
+    ///   - keepingReserved: Whether the value keeps reserved characters (RFC 3986 §2.2) except `&`, `#`, `+`, `[` and `]`, which would end
+    ///     the item or change its meaning.
+    public func query(
+        _ name: String, _ argument: EndpointArgument, arrays: FieldReflection.ArrayStrategy? = nil,
+        objects: FieldReflection.ObjectStrategy? = nil, as format: ArgumentFormat = .fields, keepingReserved: Bool = false
+    ) -> EndpointDescriptor {
+        let style = ArgumentStyle(format: format, arrays: arrays, objects: objects, keepsReserved: keepingReserved)
+        return with { $0.query.append(.named(name, argument, style)) }
     }
 
     /// Adds query items whose values are templates, such as `["state": "open", "q": "%%0%%"]`. A pair with a `nil` argument is omitted.

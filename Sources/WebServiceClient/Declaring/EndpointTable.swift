@@ -11,23 +11,27 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
     struct Entry: Sendable {
         let key: String
         var descriptor: EndpointDescriptor
-        /// Whether the key is a bare name, which applies to every method with that base name, as in profiles.
+        /// Whether the entry applies to every method with its base name, as in profiles. Its key is that bare name, or has the labels of all
+        /// arguments that a method can pass.
         var isBareName = false
         /// The endpoints of the class that a bare name replaces, by their keys.
         var replaced: [String: EndpointDescriptor] = [:]
+
+        /// The key without labels.
+        var baseName: Substring { key.prefix { $0 != "(" } }
 
         /// The descriptor for a method with a bare name: with the attributes and the trust policy of the endpoint that it replaces.
         func descriptor(for function: String) -> EndpointDescriptor {
             guard let own = replaced[function]?.settings else { return descriptor }
             return descriptor.with {
-                $0.settings.attributes = own.attributes
+                $0.settings.attributes = $0.settings.attributes.overlaid(by: own.attributes)
                 $0.settings.trust = own.trust ?? $0.settings.trust
             }
         }
 
         /// Returns whether this entry replaces another one: it has the same key, or its bare name applies to the method of the other entry.
         func replaces(_ other: Entry) -> Bool {
-            key == other.key || isBareName && other.key.prefix { $0 != "(" } == key
+            key == other.key || isBareName && other.baseName == baseName
         }
     }
 
@@ -58,7 +62,8 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
             var result = Entry(key: entry.key, descriptor: entry.descriptor.requiring(required), isBareName: entry.isBareName)
             result.descriptor.settings.trust = replaced.last { $0.descriptor.settings.trust != nil }?.descriptor.settings.trust
             if replaced.count == 1 || !entry.isBareName, let own = replaced.last {
-                result.descriptor.settings.attributes = own.descriptor.settings.attributes
+                result.descriptor.settings.attributes = entry.descriptor.settings.attributes.overlaid(
+                    by: own.descriptor.settings.attributes)
             }
             if entry.isBareName {
                 result.replaced = Dictionary(replaced.map { ($0.key, $0.descriptor) }, uniquingKeysWith: { $1 })

@@ -74,7 +74,7 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
         return "\(base)(\(labels.map { $0 + ":" }.joined()))"
     }
 
-    private static func isIdentifier(_ text: String) -> Bool {
+    static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, first == "_" || first.properties.isXIDStart || first.value >= 0x1F000 else {
             return false
         }

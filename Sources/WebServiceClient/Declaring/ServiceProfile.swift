@@ -28,6 +28,9 @@ public struct ServiceProfile: Sendable {
     public let expires: Date?
     /// The ignored contents of the profile, such as misspelled keys, each with its place.
     public let notes: [String]
+    /// The security schemes that the document of ``init(openAPI:from:variables:)`` describes, in its order. Their names are the keys of
+    /// ``WebServiceClient/WebServiceClient/Configuration/credentials``.
+    public let securitySchemes: [SecurityScheme]
 
     /// Parses a profile from a property list (XML or binary) or JSON.
     ///
@@ -55,6 +58,17 @@ public struct ServiceProfile: Sendable {
         version = reader.version
         expires = reader.expires
         notes = reader.notes
+        securitySchemes = []
+    }
+
+    /// Creates a profile of endpoints that were checked.
+    init(baseURL: String, entries: [EndpointTable.Entry], notes: [String], securitySchemes: [SecurityScheme]) {
+        self.baseURL = baseURL
+        endpoints = EndpointTable(entries: entries)
+        version = nil
+        expires = nil
+        self.notes = notes
+        self.securitySchemes = securitySchemes
     }
 
     /// Reads a profile from a file.

@@ -14,6 +14,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case unknownArgument
         /// An unused argument.
         case unusedArgument
+        /// An argument that a call must pass, and leaves out.
+        case missingArgument
         /// A body for a method that has none, or two bodies.
         case unfitBody
         /// A header name that isn't a token, or a value with control characters, such as CR, LF or NUL.

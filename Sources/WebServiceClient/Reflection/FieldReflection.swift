@@ -17,6 +17,31 @@ public struct FieldReflection: Hashable, Sendable {
         /// `k=1,2`, one field. The component encoding distinguishes a comma inside a value from a separator, see
         /// ``ReflectedField/members``; a receiver that decodes before it splits can't. Structures in the list are an error.
         case comma
+        /// `k=1%202`, one field, in forms `k=1+2`. A receiver can't distinguish a space inside a value from a separator. Structures in the
+        /// list are an error.
+        case space
+        /// `k=1%7C2`, one field. A receiver can't distinguish a bar inside a value from a separator. Structures in the list are an error.
+        case pipe
+
+        /// The character between the members of a list that becomes one field; `nil` if each member is a field.
+        var separator: Character? {
+            switch self {
+            case .repeatedKey, .brackets: nil
+            case .comma: ","
+            case .space: " "
+            case .pipe: "|"
+            }
+        }
+    }
+
+    /// How a structure or a dictionary that has a name becomes fields.
+    public enum ObjectStrategy: String, Hashable, Sendable, Codable, CaseIterable {
+        /// `k[a]=1&k[b]=2`, by the nesting strategy.
+        case nested
+        /// `a=1&b=2`, without the name.
+        case spread
+        /// `k=a,1,b,2`, one field, with the separator of the array strategy; a comma if that has none. Nested values are an error.
+        case joined
     }
 
     /// How the name of a nested value is built.
@@ -39,6 +64,8 @@ public struct FieldReflection: Hashable, Sendable {
 
     /// How a list of values becomes fields.
     public var arrays: ArrayStrategy
+    /// How a structure that has a name becomes fields. Structures inside it are always nested.
+    public var objects = ObjectStrategy.nested
     /// How the name of a nested value is built.
     public var nesting: NestingStrategy
     /// How nil is written.
@@ -55,8 +82,9 @@ public struct FieldReflection: Hashable, Sendable {
     /// Creates a reflection; a depth limit below 1 or above 128 is clamped to 1 or 128.
     public init(
         arrays: ArrayStrategy = .repeatedKey, nesting: NestingStrategy = .brackets, missing: NilStrategy = .leftOut, depthLimit: Int = 32,
-        keys: KeyStrategy = .asDeclared, dates: DateStrategy = .iso8601
+        keys: KeyStrategy = .asDeclared, dates: DateStrategy = .iso8601, objects: ObjectStrategy = .nested
     ) {
+        self.objects = objects
         self.keys = keys
         self.dates = dates
         self.arrays = arrays
@@ -75,7 +103,11 @@ public struct FieldReflection: Hashable, Sendable {
         let builder = FieldTreeBuilder(depthLimit: depthLimit, keys: keys, dates: dates)
         let tree = try builder.tree(of: value, at: path, depth: 0)
         var fields: [ReflectedField] = []
-        try append(tree, named: name, at: path, type: type(of: value), to: &fields)
+        if let name, objects != .nested, case .record(let entries) = tree {
+            try append(entries, of: name, at: path, type: type(of: value), to: &fields)
+        } else {
+            try append(tree, named: name, at: path, type: type(of: value), to: &fields)
+        }
         return fields
     }
 
@@ -106,10 +138,29 @@ extension FieldReflection {
         }
     }
 
+    /// Appends the entries of the outermost structure, if they aren't nested.
+    private func append(
+        _ entries: [(name: String, value: FieldTree)], of name: String, at path: FieldPath, type: Any.Type,
+        to fields: inout [ReflectedField]
+    ) throws(ReflectionError) {
+        guard objects == .joined else {
+            return try append(.record(entries), named: nil, at: path, type: type, to: &fields)
+        }
+        var members: [String] = []
+        for entry in entries {
+            switch entry.value {
+            case .text(let text): members += [entry.name, text]
+            case .missing: if missing != .leftOut { members += [entry.name, ""] }
+            case .list, .record: throw ReflectionError(.structureInCommaList, at: .key(entry.name, path), type: type)
+            }
+        }
+        if !members.isEmpty { fields.append(ReflectedField(name: name, members: members, separator: arrays.separator ?? ",")) }
+    }
+
     private func append(
         _ elements: [FieldTree], named name: String, at path: FieldPath, type: Any.Type, to fields: inout [ReflectedField]
     ) throws(ReflectionError) {
-        if arrays == .comma {
+        if let separator = arrays.separator {
             var members: [String] = []
             for (index, element) in elements.enumerated() {
                 switch element {
@@ -118,7 +169,7 @@ extension FieldReflection {
                 case .list, .record: throw ReflectionError(.structureInCommaList, at: .index(index, path), type: type)
                 }
             }
-            if !members.isEmpty { fields.append(ReflectedField(name: name, members: members)) }
+            if !members.isEmpty { fields.append(ReflectedField(name: name, members: members, separator: separator)) }
             return
         }
         let isMarked = arrays == .brackets && name.hasSuffix("[]")

@@ -22,7 +22,7 @@ public struct ReflectionError: DescribedError, Hashable, Sendable {
         case noName
         /// A tuple element without a label.
         case unlabelledElement
-        /// A structure or list inside a list that is joined by commas.
+        /// A structure or list inside a list or structure that is joined to one field, such as by commas.
         case structureInCommaList
         /// A `lazy` property that hasn't been read yet.
         case lazyNotComputed
@@ -65,7 +65,8 @@ extension ReflectionError.Problem {
         case .tooDeep(let limit): "is nested more than \(limit) levels deep; break the cycle, or raise the depth limit"
         case .noName: "has no name; give the field a name, or pass a struct or a dictionary"
         case .unlabelledElement: "is a tuple element without a label; label it, or pass a struct"
-        case .structureInCommaList: "is a structure inside a list that is joined by commas; choose another array strategy"
+        case .structureInCommaList:
+            "is a structure or list inside a value that is joined to one field, such as by commas; choose another array or object strategy"
         case .lazyNotComputed: "is a lazy property that hasn't been computed; read it first, or make the type Encodable"
         case .mixedContainers: "asked its encoder for containers of different kinds or wrote a single value twice; fix its encode(to:)"
         }

@@ -29,9 +29,21 @@ struct FormTree {
             }
             let value = equals.map { pair[($0 + 1)...] } ?? Data()
             let isNil = fields.missing == .nameOnly && equals == nil || fields.missing == .empty && value.isEmpty
-            // Commas inside a value are encoded; commas between members aren't.
-            let members = fields.arrays == .comma ? value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) : [value]
-            for member in members { insert(try Self.text(member, encoding), isNil: isNil, at: path[...]) }
+            switch fields.arrays {
+            case .repeatedKey, .brackets:
+                insert(try Self.text(value, encoding), isNil: isNil, at: path[...])
+            case .comma:
+                // Commas inside a value are encoded; commas between members aren't.
+                for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+                    insert(try Self.text(member, encoding), isNil: isNil, at: path[...])
+                }
+            case .space, .pipe:
+                // Other separators are encoded, too.
+                let separator: Character = fields.arrays == .space ? " " : "|"
+                for member in try Self.text(value, encoding).split(separator: separator, omittingEmptySubsequences: false) {
+                    insert(String(member), isNil: isNil, at: path[...])
+                }
+            }
         }
     }
 

@@ -98,8 +98,14 @@ public struct EndpointMethodReport: Sendable, Hashable, CustomStringConvertible 
 
     /// Finds keys without methods and methods without keys.
     private mutating func compareNames(_ uses: [EndpointUse], _ methods: [MethodList.Method], _ keys: Set<MethodName>) {
-        let names = Set(methods.map(\.name))
+        var names = Set(methods.map(\.name))
         var orphans = Set(methods.filter { $0.usesOwnName == true && !keys.contains($0.name) }.map(\.name))
+        // A method with a part of the labels is one of the endpoint.
+        for use in uses {
+            let partial = names.filter { !keys.contains($0) && use.takes($0) }
+            orphans.subtract(partial)
+            if !partial.isEmpty { names.insert(use.key) }
+        }
         let free = names.subtracting(keys).filter { !$0.isProperty }
         var unfound: [String] = []
         for use in uses where !names.contains(use.key) {

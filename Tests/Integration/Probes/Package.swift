@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
 
 // Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
 // shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`); print models (`csdl-agreement`);
-// record exchanges (`har-agreement`); write OpenAPI documents (`openapi-export`).
+// record exchanges (`har-agreement`); write OpenAPI documents (`openapi-export`), and call the operations of others (`openapi-agreement`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],
@@ -47,6 +47,9 @@ let package = Package(
             path: "Archives", swiftSettings: settings),
         .executableTarget(
             name: "openapi-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Documents",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "operations-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "OpenAPI",
             swiftSettings: settings),
         .executableTarget(
             name: "cache-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Caches",

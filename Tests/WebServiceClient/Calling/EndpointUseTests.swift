@@ -13,7 +13,7 @@ private struct Version: TextRepresentable, Sendable { var text: String { "1" } }
     private static func use(_ key: String, _ descriptor: EndpointDescriptor) throws -> EndpointUse {
         let table = CompiledTable([key: descriptor], root: nil)
         #expect(table.faults.isEmpty, "\(table.faults)")
-        return EndpointUse(try #require(table.plans[key]), ignoring: descriptor.ignored)
+        return EndpointUse(try #require(table.plans[key]), descriptor)
     }
 
     @Test func `Each argument has its places, counted as the method has them`() throws {

@@ -69,10 +69,13 @@ public struct ServiceEnvironment: Sendable {
 
     /// Whether this environment uses the client's own authentication provider, so that others may use it too.
     func sharesProvider(of configuration: WebServiceClient.Configuration, _ client: String) -> Bool {
-        guard !isAlone, configuration.authenticationProvider != nil else { return false }
+        let hasProvider = configuration.authenticationProvider != nil
+        guard !isAlone, hasProvider || !configuration.credentials.isEmpty else { return false }
         var probe = configuration
         probe.authenticationProvider = nil
-        return applied(to: probe, of: client).authenticationProvider == nil
+        probe.credentials = [:]
+        let own = applied(to: probe, of: client)
+        return hasProvider ? own.authenticationProvider == nil : own.credentials.isEmpty
     }
 
     /// The faults of the environment, each with its fix.

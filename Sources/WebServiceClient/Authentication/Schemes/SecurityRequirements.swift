@@ -1,0 +1,96 @@
+/// A named way to authenticate that a service describes (OpenAPI 3.1.1, "Security Scheme Object"): a key in a header, an HTTP scheme, OAuth.
+public struct SecurityScheme: Sendable, Hashable, CustomStringConvertible {
+    /// The places of a key.
+    public enum Place: String, Sendable, Hashable, CaseIterable {
+        /// A header field.
+        case header
+        /// A query item.
+        case query
+        /// A cookie.
+        case cookie
+    }
+
+    /// The kinds of schemes.
+    public enum Kind: Sendable, Hashable {
+        /// A key with a name at a place.
+        case apiKey(name: String, in: Place)
+        /// A scheme of `Authorization` in lower case, such as `basic` or `bearer`.
+        case http(scheme: String)
+        /// OAuth 2.0.
+        case oauth2
+        /// OpenID Connect, with the URL of the discovery document.
+        case openIDConnect(url: String)
+        /// The client's certificate: see ``TrustPolicy``.
+        case mutualTLS
+        /// A kind that this library doesn't know, or a scheme that the document doesn't describe.
+        case unknown(String)
+    }
+
+    /// The scheme's name in the document, by which a client's credentials refer to it.
+    public let name: String
+    /// The kind.
+    public let kind: Kind
+
+    /// Creates a scheme.
+    public init(name: String, kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+
+    /// The name and the kind.
+    public var description: String {
+        switch kind {
+        case .apiKey(let key, let place): "\(name) (\(place.rawValue) \(key))"
+        case .http(let scheme): "\(name) (HTTP \(scheme))"
+        case .oauth2: "\(name) (OAuth 2.0)"
+        case .openIDConnect: "\(name) (OpenID Connect)"
+        case .mutualTLS: "\(name) (client certificate)"
+        case .unknown(let kind): "\(name) (\(kind))"
+        }
+    }
+}
+
+/// The schemes with which an endpoint's calls authenticate: an attribute (OpenAPI 3.1.1, "Security Requirement Object").
+///
+/// The client fills them from ``WebServiceClient/WebServiceClient/Configuration/credentials``: the first alternative of which it has all
+/// credentials. If it has none for any alternative, its
+/// ``WebServiceClient/WebServiceClient/Configuration/authenticationProvider`` authorizes the call.
+///
+///     "me()": .get("/me").attribute(SecurityRequirements([[bearer], [key, signature]]))     // bearer, or key and signature
+///     "status()": .get("/status").attribute(SecurityRequirements([]))                       // no credentials
+public struct SecurityRequirements: EndpointAttribute, Hashable, CustomStringConvertible {
+    /// A scheme with the scopes or roles that the endpoint needs.
+    public struct Requirement: Sendable, Hashable, CustomStringConvertible {
+        /// The scheme.
+        public let scheme: SecurityScheme
+        /// The scopes or roles.
+        public let scopes: [String]
+
+        /// Creates a requirement.
+        public init(_ scheme: SecurityScheme, scopes: [String] = []) {
+            self.scheme = scheme
+            self.scopes = scopes
+        }
+
+        /// The scheme and the scopes.
+        public var description: String { scopes.isEmpty ? "\(scheme)" : "\(scheme) with \(scopes.joined(separator: " "))" }
+    }
+
+    /// The alternatives, of which one suffices; each requires all of its schemes. An empty one needs no credentials; without any, no
+    /// credentials are sent.
+    public let alternatives: [[Requirement]]
+
+    /// Creates the requirements of an endpoint.
+    public init(_ alternatives: [[Requirement]]) {
+        self.alternatives = alternatives
+    }
+
+    /// Whether calls may have no credentials.
+    public var areOptional: Bool { alternatives.contains(where: \.isEmpty) }
+
+    /// The alternatives.
+    public var description: String {
+        let texts = alternatives.map { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: " and ") }
+        return "security(\(texts.isEmpty ? "none" : texts.joined(separator: ", or ")))"
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+
+/// A value of an OpenAPI document with its JSON pointer (RFC 6901), as a URI fragment.
+struct OpenAPINode {
+    let json: JSONNode
+    let pointer: String
+
+    /// The value of a member; `nil` if it is missing or null.
+    subscript(_ name: String) -> OpenAPINode? {
+        guard let member = json.member(name), !member.isNull else { return nil }
+        return OpenAPINode(json: member, pointer: pointer + "/" + Self.escaped(name))
+    }
+
+    /// The text, if the value is one.
+    var text: String? { if case .string(let text) = json.content { text } else { nil } }
+
+    /// The Boolean, if the value is one.
+    var flag: Bool? { if case .boolean(let flag) = json.content { flag } else { nil } }
+
+    func forEachMember(_ body: (_ name: String, _ value: OpenAPINode) -> Void) {
+        json.forEachMember { name, value in
+            body(name, OpenAPINode(json: value, pointer: pointer + "/" + Self.escaped(name)))
+        }
+    }
+
+    func forEachElement(_ body: (OpenAPINode) -> Void) {
+        var index = 0
+        json.forEachElement { element in
+            body(OpenAPINode(json: element, pointer: pointer + "/\(index)"))
+            index += 1
+        }
+    }
+
+    /// The texts of an array; values of other types are left out.
+    var texts: [String] {
+        var texts: [String] = []
+        forEachElement { if let text = $0.text { texts.append(text) } }
+        return texts
+    }
+
+    private static func escaped(_ name: String) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
+        return name.replacing("~", with: "~0").replacing("/", with: "~1")
+    }
+}
+
+/// An OpenAPI document while it is read: resolves references when they are needed, and collects what is left out.
+final class OpenAPIDocument {
+    /// The greatest number of references that lead from one to the next.
+    private static let referenceLimit = 32
+    /// The greatest number of notes; the others are counted.
+    private static let noteLimit = 1_000
+
+    let root: OpenAPINode
+    /// The targets of references; `nil` for those that can't be resolved.
+    private var targets: [String: OpenAPINode?] = [:]
+    private var noted: [String] = []
+    private var uncounted = 0
+    private(set) var faults: [String] = []
+
+    init(_ root: JSONNode) {
+        self.root = OpenAPINode(json: root, pointer: "#")
+    }
+
+    /// The notes in the order in which they were found.
+    var notes: [String] { uncounted == 0 ? noted : noted + ["\(uncounted) more parts are left out"] }
+
+    /// Notes a part that is left out or read in another way.
+    func note(_ node: OpenAPINode, _ text: String) {
+        note(at: node.pointer, text)
+    }
+
+    func note(at pointer: String, _ text: String) {
+        guard noted.count < Self.noteLimit else {
+            uncounted += 1
+            return
+        }
+        noted.append(Self.line(pointer, text))
+    }
+
+    /// Reports a fault, with which the document can't be used.
+    func fault(_ node: OpenAPINode, _ text: String) {
+        if faults.count < Self.noteLimit { faults.append(Self.line(node.pointer, text)) }
+    }
+
+    private static func line(_ pointer: String, _ text: String) -> String {
+        "\(VisibleText.of(SerializationError.excerpt(pointer, upTo: 300))): \(VisibleText.of(text))"
+    }
+
+    /// Returns the object that a node is or refers to; `nil` if there is none, which is noted.
+    ///
+    /// References are resolved one by one, when they are needed: documents have cycles, and expanding them takes minutes.
+    func object(_ node: OpenAPINode) -> OpenAPINode? {
+        var node = node
+        for _ in 0..<Self.referenceLimit {
+            guard node.json.isObject else {
+                note(node, "it isn't an object, and is left out")
+                return nil
+            }
+            guard let reference = node["$ref"] else { return node }
+            guard let text = reference.text else {
+                note(reference, "the reference isn't a text, and is left out")
+                return nil
+            }
+            guard let target = target(text, of: reference) else { return nil }
+            node = target
+        }
+        note(node, "more than \(Self.referenceLimit) references lead from one to the next, or they form a cycle; it is left out")
+        return nil
+    }
+
+    private func target(_ text: String, of reference: OpenAPINode) -> OpenAPINode? {
+        if let known = targets[text] { return known }
+        let found = find(text, of: reference)
+        targets[text] = .some(found)
+        return found
+    }
+
+    private func find(_ text: String, of reference: OpenAPINode) -> OpenAPINode? {
+        let shown = SerializationError.excerpt(text)
+        guard text.hasPrefix("#") else {
+            note(reference, "the reference \"\(shown)\" to another document isn't followed, and is left out: bundle the documents into one")
+            return nil
+        }
+        guard let pointer = URLEncoding.decode(String(text.dropFirst())), pointer.isEmpty || pointer.hasPrefix("/") else {
+            note(reference, "the reference \"\(shown)\" isn't a JSON pointer, and is left out")
+            return nil
+        }
+        var node = root
+        for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
+            guard let next = node.json.isArray ? element(name, of: node) : node[name] else {
+                note(reference, "nothing is at \"\(shown)\", so the reference is left out")
+                return nil
+            }
+            node = next
+        }
+        return node
+    }
+
+    private func element(_ name: String, of node: OpenAPINode) -> OpenAPINode? {
+        // Elements are found one after the other, so that long arrays would take quadratic time.
+        guard let index = Int(name), index >= 0, index < min(node.json.count, 10_000) else { return nil }
+        var (found, count): (JSONNode?, Int) = (nil, 0)
+        node.json.forEachElement { element in
+            if count == index { found = element }
+            count += 1
+        }
+        return found.map { OpenAPINode(json: $0, pointer: "\(node.pointer)/\(index)") }
+    }
+}

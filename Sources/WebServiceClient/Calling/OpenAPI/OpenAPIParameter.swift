@@ -1,0 +1,194 @@
+/// A parameter of an operation (OpenAPI 3.1.1, "Parameter Object").
+struct OpenAPIParameter {
+    /// The places of parameters.
+    enum Place: String, CaseIterable {
+        case path, query, header, cookie
+    }
+
+    /// The styles of parameters (OpenAPI 3.1.1, "Style Values").
+    enum Style: String {
+        case matrix, label, simple, form, spaceDelimited, pipeDelimited, deepObject
+
+        /// The style of parameters that state none.
+        static func standard(for place: Place) -> Style {
+            switch place {
+            case .path, .header: .simple
+            case .query, .cookie: .form
+            }
+        }
+
+        func fits(_ place: Place) -> Bool {
+            switch self {
+            case .matrix, .label: place == .path
+            case .simple: place == .path || place == .header
+            case .form: place == .query || place == .cookie
+            case .spaceDelimited, .pipeDelimited, .deepObject: place == .query
+            }
+        }
+    }
+
+    let name: String
+    let place: Place
+    let isRequired: Bool
+    let style: Style
+    let explodes: Bool
+    let allowsReserved: Bool
+    /// Whether the value is a JSON text.
+    let isJSON: Bool
+    let pointer: String
+    /// The argument label, once it is known.
+    var label = ""
+
+    /// The header parameters that other parts of the document describe (OpenAPI 3.1.1, "Fixed Fields").
+    private static let ignoredHeaders: Set<String> = ["accept", "content-type", "authorization"]
+
+    /// Why a parameter can't be used.
+    struct Problem: Error {
+        let text: String
+        /// Whether operations can be called without the parameter.
+        let canBeLeftOut: Bool
+    }
+
+    /// Reads a parameter; `nil` if the specification ignores it.
+    init?(_ node: OpenAPINode, of document: OpenAPIDocument) throws(Problem) {
+        let isRequired = node["required"]?.flag ?? false
+        func problem(_ text: String) -> Problem { Problem(text: text, canBeLeftOut: !isRequired) }
+        guard let name = node["name"]?.text, !name.isEmpty else { throw problem("it has no name") }
+        let shown = SerializationError.excerpt(name)
+        guard let text = node["in"]?.text, let place = Place(rawValue: text) else {
+            let text = node["in"]?.text.map { "is in \"\(SerializationError.excerpt($0))\"" } ?? "has no place"
+            throw problem("the parameter \"\(shown)\" \(text), and known places are path, query, header and cookie")
+        }
+        if place == .header, Self.ignoredHeaders.contains(name.lowercased()) {
+            document.note(node, "the header \"\(shown)\" is ignored by the specification: media types and security schemes set it")
+            return nil
+        }
+        if place == .header || place == .cookie, !HTTPFields.Name.isToken(name) {
+            throw problem("\"\(shown)\" isn't the name of a \(place.rawValue)")
+        }
+        var style = Style.standard(for: place)
+        if let stated = node["style"] {
+            guard let known = stated.text.flatMap({ Style(rawValue: $0) }), known.fits(place) else {
+                throw problem(
+                    "the style \"\(SerializationError.excerpt(stated.text ?? ""))\" of the \(place.rawValue) parameter \"\(shown)\" isn't "
+                        + "one for its place")
+            }
+            style = known
+        }
+        var isJSON = false
+        if let content = node["content"] {
+            guard let type = content.json.names.first, content.json.count == 1 else {
+                throw problem("the content of the parameter \"\(shown)\" hasn't exactly one media type")
+            }
+            let media = MediaType(type)
+            isJSON = media?.subtype == "json" || media?.suffix == "json"
+            if !isJSON || place == .path {
+                document.note(content, "the parameter \"\(shown)\" is \(SerializationError.excerpt(type)): pass its text")
+                isJSON = false
+            }
+            style = Style.standard(for: place)
+        }
+        var explodes = node["explode"]?.flag ?? (style == .form)
+        if style == .spaceDelimited || style == .pipeDelimited, explodes {
+            document.note(node, "the style \(style.rawValue) of \"\(shown)\" isn't defined with explode, so that the item is repeated")
+            style = .form
+            explodes = true
+        }
+        if style == .deepObject, let schema = node["schema"], Self.type(of: schema, document) == "array" {
+            document.note(node, "deepObject isn't defined for arrays, so \"\(shown)\" is written as \(shown)[]=…")
+        }
+        self.name = name
+        self.place = place
+        // A path parameter is always required.
+        self.isRequired = isRequired || place == .path
+        self.style = style
+        self.explodes = explodes
+        allowsReserved = node["allowReserved"]?.flag ?? false
+        self.isJSON = isJSON
+        pointer = node.pointer
+    }
+
+    /// A path parameter that the path names and the document doesn't describe.
+    init(undescribed name: String, pointer: String) {
+        self.name = name
+        place = .path
+        (isRequired, style, explodes, allowsReserved, isJSON) = (true, .simple, false, false, false)
+        self.pointer = pointer
+    }
+
+    private static func type(of schema: OpenAPINode, _ document: OpenAPIDocument) -> String? {
+        // The reference isn't noted: nothing else of the schema is read.
+        schema["type"]?.text ?? (schema["$ref"] == nil ? nil : document.object(schema)?["type"]?.text)
+    }
+
+    /// The parameter's expression in a URI template (RFC 6570).
+    var expression: String {
+        let operation =
+            switch style {
+            case .matrix: ";"
+            case .label: "."
+            default: allowsReserved ? "+" : ""
+            }
+        return "{\(operation)\(variable)\(explodes ? "*" : "")}"
+    }
+
+    /// The parameter's name as a template's variable.
+    private var variable: String {
+        URLEncoding.encode(name, allowing: Self.variableAlphabet)
+    }
+
+    private static let variableAlphabet = URLEncoding.Alphabet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+
+    /// Returns a descriptor with the parameter, if it isn't in the path.
+    func added(to descriptor: EndpointDescriptor) -> EndpointDescriptor {
+        let argument = EndpointArgument.argument(label)
+        let format: ArgumentFormat = isJSON ? .json : .fields
+        switch place {
+        case .path:
+            // Digits are positions in a template, and only a matrix shows the variable's name.
+            return name == label ? descriptor : descriptor.alias(name, of: label)
+        case .header: return descriptor.header(HTTPFields.Name(name), argument, exploding: explodes, as: format)
+        case .cookie: return descriptor.cookie(name, argument, exploding: explodes, as: format)
+        case .query:
+            let (arrays, objects): (FieldReflection.ArrayStrategy, FieldReflection.ObjectStrategy) =
+                switch style {
+                case .spaceDelimited: (.space, .joined)
+                case .pipeDelimited: (.pipe, .joined)
+                case .deepObject: (.brackets, .nested)
+                default: explodes ? (.repeatedKey, .spread) : (.comma, .joined)
+                }
+            return descriptor.query(name, argument, arrays: arrays, objects: objects, as: format, keepingReserved: allowsReserved)
+        }
+    }
+}
+
+/// The path of an operation, split at the names of its parameters.
+struct OpenAPIPath {
+    /// The texts around the names, one more than these.
+    private let literals: [String]
+    /// The names between the braces.
+    let names: [String]
+
+    /// Splits a path; `nil` if its braces aren't balanced, or a name is empty.
+    init?(_ text: String) {
+        var literals: [String] = []
+        var names: [String] = []
+        var rest = text.unicodeScalars[...]
+        while let open = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+            guard rest[open] == "{", let close = rest[rest.index(after: open)...].firstIndex(where: { $0 == "{" || $0 == "}" }),
+                rest[close] == "}", close > rest.index(after: open)
+            else { return nil }
+            literals.append(String(rest[..<open]))
+            names.append(String(rest[rest.index(after: open)..<close]))
+            rest = rest[rest.index(after: close)...]
+        }
+        literals.append(String(rest))
+        self.literals = literals
+        self.names = names
+    }
+
+    /// The URI template with the expressions of the parameters.
+    func template(_ expression: (_ name: String) -> String) -> String {
+        zip(literals, names).map { $0 + expression($1) }.joined() + (literals.last ?? "")
+    }
+}

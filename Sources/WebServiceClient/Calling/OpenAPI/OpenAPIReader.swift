@@ -1,0 +1,214 @@
+public import Foundation
+
+extension ServiceProfile {
+    /// Reads the operations of an OpenAPI document, version 3.0 or 3.1, as JSON.
+    ///
+    ///     let petstore = try ServiceProfile(openAPI: data, from: url)
+    ///     let client = Petstore(profile: petstore) { $0.credentials["api_key"] = .key(key) }
+    ///     let pets: [Pet] = try await client.dynamic.listPets(limit: 10)
+    ///
+    /// An operation's base name is its `operationId`; one that isn't a Swift name is joined in camel case (`repos/get` is `reposGet`). An
+    /// operation without one is named by method and path (`getUsersId`). Its arguments are its parameters, by their names as Swift names, and
+    /// `body`; `as` chooses the body's media type if there are several. Arguments that the document doesn't require may be left out, and have
+    /// any order. A method of the client with an operation's base name calls the operation. ``WebServiceClient/WebServiceClient/dynamic`` has
+    /// a subscript for the document's own names.
+    ///
+    /// Schemas aren't read, so the document may be large: the program's types are encoded as they are. ``notes`` lists what is left out, each
+    /// with its JSON pointer. References to other documents are left out: bundle the documents into one.
+    ///
+    /// The service root is the URL of the first server. As in other profiles, its origin must be one that the program lists.
+    ///
+    /// - Parameters:
+    ///   - data: The document, up to 64 MiB.
+    ///   - url: The URL that the document came from, for relative URLs of servers.
+    ///   - variables: The values of server variables, instead of their defaults.
+    /// - Throws: ``ServiceProfileError`` if the document can't be read or has no operation that can be called, if two operations have the same
+    ///   `operationId`, or if a server variable has a wrong value.
+    public init(openAPI data: Data, from url: URL? = nil, variables: [String: String] = [:]) throws {
+        self = try OpenAPIReader.profile(of: data, from: url, variables: variables)
+    }
+}
+
+/// Reads an OpenAPI document as a profile.
+enum OpenAPIReader {
+    /// The longest document, in bytes.
+    static let sizeLimit = 64 << 20
+
+    static func profile(of data: Data, from url: URL?, variables: [String: String]) throws -> ServiceProfile {
+        var reader = JSONReader()
+        reader.sizeLimit = sizeLimit
+        do {
+            let text = try TextEncoding.utf8(from: data, contentType: nil)
+            return try reader.withNode(of: text) { root in
+                var reader = try OpenAPIProfileReader(OpenAPIDocument(root), from: url, variables: variables)
+                return try reader.profile()
+            }
+        } catch let error as ServiceProfileError {
+            throw error
+        } catch {
+            throw ServiceProfileError(faults: [problem(of: data, error)])
+        }
+    }
+
+    private static func problem(of data: Data, _ error: any Error) -> String {
+        guard data.count <= sizeLimit else { return "the document has \(data.count) bytes, more than the \(sizeLimit) that are read" }
+        let beginning = String(decoding: data.prefix(4_096), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        if let first = beginning.unicodeScalars.first, first != "{", first != "[" {
+            let lines = beginning.split(whereSeparator: \.isNewline)
+            if first == "#" || first == "%" || lines.contains(where: { $0.contains(":") || $0.hasPrefix("---") }), first != "<" {
+                return
+                    "the document seems to be YAML, and JSON is read: convert it, for example with yq -o=json openapi.yaml > openapi.json"
+            }
+        }
+        return "the document isn't JSON: \(DecodingErrorText.text(of: error))"
+    }
+}
+
+/// Reads the parts of a document that are around its operations.
+private struct OpenAPIProfileReader {
+    private let document: OpenAPIDocument
+    private var servers: OpenAPIServers
+    private let security: OpenAPISecurity
+    private var root = ""
+    /// An operation that has no name yet.
+    private struct Unnamed {
+        let node: OpenAPINode
+        let method: ServiceRequest.Method
+        let path: String
+        let item: OpenAPINode
+    }
+
+    private var operations: [(name: String?, operation: Unnamed)] = []
+    private var entries: [Int: EndpointTable.Entry] = [:]
+
+    /// The members of a path item that are operations (OpenAPI 3.1.1, "Path Item Object").
+    private static let methods: Set<String> = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+    private static let otherMembers: Set<String> = ["summary", "description", "servers", "parameters", "$ref"]
+
+    init(_ document: OpenAPIDocument, from url: URL?, variables: [String: String]) throws(ServiceProfileError) {
+        self.document = document
+        try Self.checkVersion(document)
+        servers = OpenAPIServers(document, base: url, variables: variables)
+        security = OpenAPISecurity(document)
+    }
+
+    private static func checkVersion(_ document: OpenAPIDocument) throws(ServiceProfileError) {
+        let root = document.root
+        guard root.json.isObject else { throw ServiceProfileError(faults: ["the document isn't a JSON object"]) }
+        if let old = root["swagger"] {
+            throw ServiceProfileError(faults: [
+                "the document is Swagger \(SerializationError.excerpt(old.text ?? "")): convert it to OpenAPI 3, for example with swagger2openapi"
+            ])
+        }
+        guard let version = root["openapi"]?.text else {
+            throw ServiceProfileError(faults: [
+                "the document has no text \"openapi\" with its version, so that it isn't an OpenAPI document"
+            ])
+        }
+        let numbers = version.split(separator: ".", omittingEmptySubsequences: false)
+        guard numbers.count >= 2, numbers[0] == "3", numbers[1] == "0" || numbers[1] == "1" else {
+            throw ServiceProfileError(faults: [
+                "#/openapi: the version is \(SerializationError.excerpt(version)), and versions 3.0 and 3.1 are read"
+            ])
+        }
+    }
+
+    mutating func profile() throws(ServiceProfileError) -> ServiceProfile {
+        root = servers.root()
+        findOperations()
+        readOperations()
+        servers.checkVariables()
+        if let webhooks = document.root["webhooks"], webhooks.json.count > 0 { document.note(webhooks, "webhooks are left out") }
+        if entries.isEmpty, !operations.isEmpty, document.faults.isEmpty {
+            document.fault(document.root, "no operation can be called: \(document.notes.last ?? "")")
+        }
+        guard document.faults.isEmpty else { throw ServiceProfileError(faults: document.faults) }
+        return ServiceProfile(
+            baseURL: root, entries: entries.sorted { $0.key < $1.key }.map(\.value), notes: document.notes,
+            securitySchemes: security.schemes)
+    }
+
+    // MARK: Paths
+
+    private mutating func findOperations() {
+        guard let paths = document.root["paths"] else { return }
+        guard paths.json.isObject else { return document.fault(paths, "it isn't an object") }
+        var found: [(String?, Unnamed)] = []
+        paths.forEachMember { path, node in
+            guard !path.hasPrefix("x-") else { return }
+            guard path.hasPrefix("/") else { return document.note(node, "the path doesn't begin with a slash, and is left out") }
+            guard let item = document.object(node) else { return }
+            item.forEachMember { member, operation in
+                if Self.methods.contains(member) {
+                    guard operation.json.isObject else { return document.note(operation, "it isn't an object, and is left out") }
+                    let method = ServiceRequest.Method(rawValue: member.uppercased())
+                    let name = operation["operationId"]?.text
+                    found.append((name, Unnamed(node: operation, method: method, path: path, item: item)))
+                } else if !Self.otherMembers.contains(member), !member.hasPrefix("x-") {
+                    document.note(operation, "the member \"\(SerializationError.excerpt(member))\" isn't known, and is left out")
+                }
+            }
+        }
+        operations = found
+    }
+
+    /// Reads the operations with names first, because the others get names that aren't taken.
+    private mutating func readOperations() {
+        var names: [String: OpenAPINode] = [:]
+        for (index, (name, operation)) in operations.enumerated() {
+            guard let name else { continue }
+            let baseName = OperationName.identifier(of: name)
+            guard !baseName.isEmpty else {
+                document.note(
+                    operation.node, "the operationId \"\(SerializationError.excerpt(name))\" has no letters; the operation is left out")
+                continue
+            }
+            if let other = names.updateValue(operation.node, forKey: baseName) {
+                document.fault(
+                    operation.node,
+                    "the operationId \"\(SerializationError.excerpt(name))\" is the name of another operation: \(other.pointer)")
+            }
+            read(operation, at: index, as: baseName)
+        }
+        for (index, (name, operation)) in operations.enumerated() where name == nil {
+            let baseName = OperationName.identifier(method: operation.method.rawValue, path: operation.path)
+            if let other = names.updateValue(operation.node, forKey: baseName) {
+                document.note(
+                    operation.node, "it has no operationId, and its name \(baseName) is that of \(other.pointer); the operation is left out"
+                )
+                continue
+            }
+            read(operation, at: index, as: baseName)
+        }
+    }
+
+    private mutating func read(_ found: Unnamed, at index: Int, as baseName: String) {
+        guard let path = OpenAPIPath(found.path) else {
+            return document.note(found.node, "the braces of the path aren't balanced; the operation is left out")
+        }
+        var common: [OpenAPINode] = []
+        found.item["parameters"]?.forEachElement { common.append($0) }
+        do {
+            let operation = try OpenAPIOperation(found.node, method: found.method, path: path, common: common, of: document)
+            var own: String?
+            if let servers = found.node["servers"] ?? found.item["servers"] {
+                own = self.servers.ownRoot(servers, root: root)
+                if own == nil { return document.note(servers, "the operation's own server can't be used; the operation is left out") }
+            }
+            let entry = operation.entry(baseName: baseName, security: security.requirements(of: found.node), serviceRoot: own)
+            if let fault = Self.fault(of: entry) {
+                return document.note(found.node, "\(fault); the operation is left out")
+            }
+            entries[index] = entry
+        } catch {
+            document.note(at: error.pointer, "\(error.text); the operation \(found.node.pointer) is left out")
+        }
+    }
+
+    /// A fault that would keep the client from making calls.
+    private static func fault(of entry: EndpointTable.Entry) -> String? {
+        guard let key = try? MethodName(entry.key) else { return "\"\(SerializationError.excerpt(entry.key))\" isn't a key" }
+        let (_, faults) = EndpointCompiler.compile(entry.descriptor, for: key, root: nil)
+        return faults.first.map { "\($0.problem); \($0.fix)" }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+
+// Binds arguments with a form of their own: query items, headers and cookies.
+extension RequestBinder {
+    /// Throws if an argument that a call must pass is `nil`.
+    func checkRequired() throws {
+        for position in plan.required.sorted() where arguments[position].map({ ResultKind.isNil($0) }) ?? true {
+            throw error(position, "the request", "it is nil, and the endpoint requires it.")
+        }
+    }
+
+    /// The query items of an argument; empty if there are none.
+    func item(_ position: Int, named name: String, _ style: ArgumentStyle) throws -> String {
+        // What a call leaves out isn't sent, however nil is written.
+        if let passed = plan.passed, passed[position] == nil { return "" }
+        let fields = try fields(position, named: name, style, endpoint.fields, in: "the query item \(name)")
+        return style.keepsReserved ? URLEncoding.query(keepingReservedOf: fields) : URLEncoding.query(of: fields)
+    }
+
+    /// The value of a header; `nil` if the argument is `nil` or empty.
+    func value(of position: Int, in name: HTTPFields.Name, _ style: ArgumentStyle) throws -> String? {
+        let place = "the header \(name)"
+        var members: [String] = []
+        // A header has no field names: a structure that is exploded is a list of pairs.
+        for field in try fields(position, named: name.rawName, style, FieldReflection(arrays: .comma), in: place) {
+            guard let value = field.value else { continue }
+            members.append(style.objects == .spread && field.name != name.rawName ? "\(field.name)=\(value)" : value)
+        }
+        guard !members.isEmpty else { return nil }
+        let value = try check(members.joined(separator: ","), position, place)
+        try checkEnds(value, position, place)
+        return value
+    }
+
+    /// Appends the cookies of an argument to the field.
+    func addCookie(_ name: String, _ position: Int, _ style: ArgumentStyle, to headers: inout HTTPFields) throws {
+        let place = "the cookie \(name)"
+        for field in try fields(position, named: name, style, FieldReflection(arrays: .comma), in: place) {
+            guard HTTPFields.Name.isToken(field.name) else { throw error(position, place, "\"\(field.name)\" isn't a valid cookie name.") }
+            let cookie = URLEncoding.query(of: [field])
+            headers["Cookie"] = headers["Cookie"].map { $0 + "; " + cookie } ?? cookie
+        }
+    }
+
+    /// The fields of an argument in a style.
+    ///
+    /// - Parameter own: The strategies that the style leaves open.
+    private func fields(
+        _ position: Int, named name: String, _ style: ArgumentStyle, _ own: FieldReflection, in place: String
+    ) throws -> [ReflectedField] {
+        guard let argument = arguments[position], !ResultKind.isNil(argument) else {
+            return own.missing == .leftOut ? [] : try own.fields(of: Optional<Int>.none as Any, named: name)
+        }
+        if style.format == .json { return [ReflectedField(name: name, value: try json(argument, position, in: place))] }
+        do {
+            return try style.fields(own).fields(of: argument, named: name)
+        } catch {
+            throw self.error(position, place, reason(error, position))
+        }
+    }
+
+    private func json(_ argument: any Sendable, _ position: Int, in place: String) throws -> String {
+        guard let value = argument as? any Encodable else {
+            throw error(position, place, "\(type(of: argument)) isn't Encodable, and so no JSON.")
+        }
+        do {
+            // Sorted members make equal values equal texts, for caches.
+            let serializer = endpoint.serializer as? JSONSerializer ?? JSONSerializer()
+            let data = try serializer.encode(value)
+            return String(decoding: serializer.hasUnorderedKeys ? JSONKeyOrder.sorted(data) : data, as: UTF8.self)
+        } catch {
+            throw self.error(position, place, "\(ServiceError.text(of: error))")
+        }
+    }
+
+    /// The root of the endpoint, if it has one of its own.
+    ///
+    /// - Throws: ``InvalidRequest`` if that leaves the service.
+    func ownRoot(_ root: ServiceRoot) throws -> ServiceRoot {
+        switch plan.serviceRoot {
+        case nil: return root
+        case .path(let path)?:
+            let query = root.query.isEmpty ? "" : "?" + root.query
+            return ServiceRoot(ServiceRoot.authority(of: root.base) + path + query) ?? root
+        case .absolute(let own)?:
+            guard own.origin == root.origin || allowedOrigins.contains(own.origin) else {
+                throw InvalidRequest(
+                    message: "The endpoint's own service root has the origin \(own.origin), and the service's is \(root.origin): if it "
+                        + "belongs to the service, add it to Configuration.allowedOrigins.")
+            }
+            return own
+        }
+    }
+}
+
+// Binds a body whose media type is one of several.
+extension RequestBinder {
+    func bindBody(
+        _ argument: any Sendable, _ position: Int, _ types: [MediaType], choice: Int?, to request: inout ServiceRequest
+    ) throws {
+        let chosen = try choice.flatMap { try chosenType($0, among: types) }
+        let candidates = chosen.map { [$0] } ?? types
+        let name = plan.names.description(of: position)
+        switch argument {
+        case is RequestBody, is Data, is StreamUpload:
+            let encoder = BodyEncoder(serializer: endpoint.serializer)
+            var body = try encoder.body(of: argument, name: name)
+            // Bytes have the type that the endpoint declares; a body that the program made has its own.
+            if argument is Data || body.contentType == nil {
+                let type = candidates.first { !$0.isRange && $0.essence != "multipart/form-data" }
+                body.contentType = type?.description ?? body.contentType
+            }
+            request.body = body
+        case let form as MultipartForm:
+            request.body = try BodyEncoder(serializer: endpoint.serializer).body(of: form, name: name)
+        case let value as any Encodable:
+            request.body = try body(of: value, argument, position, candidates)
+        default:
+            throw error(position, "the body", "\(type(of: argument)) isn't Encodable; pass Data, a RequestBody or a MultipartForm.")
+        }
+        if let type = request.body?.contentType, !declaresContentType(in: request.headers) || !(argument is Data) {
+            request.headers[.contentType] = type
+        }
+    }
+
+    /// The media type that an argument chooses; `nil` for `nil`.
+    private func chosenType(_ position: Int, among types: [MediaType]) throws -> MediaType? {
+        guard let text = try text(position, in: "the body's media type") else { return nil }
+        guard let type = MediaType(text), !type.isRange, types.contains(where: { $0.covers(type) }) else {
+            throw error(
+                position, "the body's media type",
+                "\"\(VisibleText.of(text))\" isn't one of the endpoint's: \(types.map(\.description).joined(separator: ", ")).")
+        }
+        return type
+    }
+
+    /// The body of a value in the first type that can be written.
+    private func body(
+        of value: any Encodable, _ argument: any Sendable, _ position: Int, _ types: [MediaType]
+    ) throws -> RequestBody {
+        for type in types {
+            if type.essence == "multipart/form-data" { return try multipart(value, position) }
+            guard let serializer = serializer(for: type, writing: value) else { continue }
+            let name = plan.names.description(of: position)
+            var body = try BodyEncoder(serializer: serializer).body(of: argument, name: name)
+            if !type.isRange { body.contentType = type.description }
+            return body
+        }
+        throw error(
+            position, "the body",
+            "no serializer writes \(types.map(\.description).joined(separator: ", ")); pass Data, or register a parser for the type.")
+    }
+
+    private func serializer(for type: MediaType, writing value: any Encodable) -> (any SerializationDelegate)? {
+        let own = endpoint.serializer
+        if let media = MediaType(own.contentType), type.covers(media) || type.suffix.map({ "application/" + $0 }) == media.essence {
+            return own
+        }
+        if type.isRange { return type.essence == "*/*" ? own : nil }
+        guard let found = endpoint.decoder.parsers.delegate(for: type) else { return nil }
+        if found is PlainTextSerializer { return value is String ? found : nil }
+        if found is RawDataSerializer { return nil }
+        return (found as? FormSerializer)?.following(endpoint.fields) ?? found
+    }
+
+    /// A form with a part for each field of a value, and for each element of a list.
+    private func multipart(_ value: any Encodable, _ position: Int) throws -> RequestBody {
+        var form = MultipartForm()
+        do {
+            let builder = FieldTreeBuilder(depthLimit: 32, keys: endpoint.fields.keys, dates: endpoint.fields.dates)
+            guard case .record(let entries) = try builder.tree(of: value, at: .root, depth: 0) else {
+                throw ReflectionError(.noName, at: .root, type: type(of: value))
+            }
+            for entry in entries {
+                switch entry.value {
+                case .missing: continue
+                case .text(let text): form.append(.text(entry.name, text))
+                case .list(let elements) where elements.allSatisfy(\.isSingle):
+                    for case .text(let text) in elements { form.append(.text(entry.name, text)) }
+                case .list, .record:
+                    throw ReflectionError(.structureInCommaList, at: .key(entry.name, .root), type: type(of: value))
+                }
+            }
+            return try form.body()
+        } catch {
+            throw self.error(position, "the body", reason(error, position) + " Pass a MultipartForm for parts of other kinds.")
+        }
+    }
+}
+
+extension MediaType {
+    /// Whether the type is a range, such as `image/*`.
+    var isRange: Bool { type == "*" || subtype == "*" }
+
+    /// Whether a type is within this type or range; parameters don't count.
+    func covers(_ other: MediaType) -> Bool {
+        type == "*" || type == other.type && (subtype == "*" || subtype == other.subtype)
+    }
+}

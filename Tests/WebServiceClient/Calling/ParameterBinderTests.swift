@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+private final class Searched: WebServiceClient, @unchecked Sendable {
+    override class var endpoints: EndpointTable {
+        [
+            "search(text:page:size:)": .get("/search").query("q", .argument("text")).query("page", .argument("page"))
+                .query("size", .argument("size")).optional("page", "size"),
+            "search(tag:)": .get("/tags/%%tag%%"),
+            "tasks(fields:filter:raw:)": .get("/tasks").query("opt_fields", .argument(0), arrays: .comma).query(
+                "q", .argument(1), as: .json
+            )
+            .query("r", .argument(2), keepingReserved: true),
+            "pets(tag:)": .get(uriTemplate: "/pets{;pet%2Dtag*}").alias("pet-tag", of: "tag"),
+            "send(tags:session:)": .post("/send").header("X-Tags", .argument(0)).cookie("sid", .argument(1)).withoutBody(),
+            "upload(file:)": .post("/assets").body(.argument(0)).serviceRoot("/upload/"),
+        ]
+    }
+
+    func search(text: String) async throws -> JSONValue { try await call(text) }
+    func search(size: Int, text: String) async throws -> JSONValue { try await call(size, text) }
+    func search(tag: String) async throws -> JSONValue { try await call(tag) }
+    func search(text: String, page: Int?, size: Int?) async throws -> JSONValue { try await call(text, page, size) }
+    func tasks(fields: [String], filter: [String: Int], raw: String) async throws -> JSONValue { try await call(fields, filter, raw) }
+    func pets(tag: [String]) async throws -> JSONValue { try await call(tag) }
+    func send(tags: [String], session: String) async throws { try await call(tags, session) }
+    func upload(file: Data) async throws { try await call(file) }
+}
+
+@Suite struct ParameterBinderTests {
+    private let client = Searched(serviceRoot: "https://a.test/v1") { $0.transport = StubTransport() }
+
+    @Test func `Methods and dynamic calls leave out optional arguments`() async throws {
+        #expect(Searched.verify() == [])
+        #expect(try await client.dryRun { _ = try await $0.search(text: "a") }.url.absoluteString == "https://a.test/v1/search?q=a")
+        #expect(try await client.dryRun { _ = try await $0.search(size: 3, text: "a") }.url.query() == "q=a&size=3")
+        #expect(try await client.dryRun { _ = try await $0.search(tag: "a") }.url.path() == "/v1/tags/a")
+        #expect(try await client.dryRun { _ = try await $0.search(text: "a", page: nil, size: 1) }.url.query() == "q=a&size=1")
+        #expect(try await client.dryRun { try await $0.dynamic.search(size: 10, text: "a") }.url.query() == "q=a&size=10")
+        #expect(try await client.dryRun { try await $0.dynamic["search"](["q": "a"]) }.url.query() == "q=a")
+        #expect(
+            await serviceError { _ = try await client.dryRun { try await $0.dynamic.search(page: 1) } }?.message.contains(
+                #"requires the argument "text""#) == true)
+        #expect(await serviceError { _ = try await client.dryRun { try await $0.dynamic.search(text: nil) } }?.kind == .argument)
+    }
+
+    @Test func `Parameters have styles of their own`() async throws {
+        let tasks = try await client.dryRun { _ = try await $0.tasks(fields: ["a", "b,c"], filter: ["z": 1, "a": 2], raw: "x/y&z") }
+        #expect(tasks.url.query() == "opt_fields=a,b%2Cc&q=%7B%22a%22%3A2%2C%22z%22%3A1%7D&r=x/y%26z")
+        #expect(try await client.dryRun { _ = try await $0.pets(tag: ["a", "b"]) }.url.path() == "/v1/pets;pet%2Dtag=a;pet%2Dtag=b")
+        let sent = try await client.dryRun { try await $0.send(tags: ["a", "b"], session: "s 1") }
+        #expect(sent.headers["X-Tags"] == "a,b" && sent.headers["Cookie"] == "sid=s%201")
+        #expect(try await client.dryRun { try await $0.upload(file: Data()) }.url.absoluteString == "https://a.test/upload/assets")
+    }
+
+    @Test func `Faults of parameters are listed`() {
+        final class Faulty: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable {
+                [
+                    "a(x:)": .get("/").query("x", .argument(0)).optional("y"),
+                    "b(x:)": .get("/").query("x", .argument(0)).alias("z", of: "y"),
+                    "c()": .get("/").serviceRoot("//a.test"), "d()": .get("/").serviceRoot("nowhere"),
+                    "e(x:)": .post("/").body(.argument(0)).bodyTypes("json"), "f(x:)": .get("/").cookie("a b", .argument(0)),
+                    "g(x:)": .get("/").header("a b", .argument(0)),
+                ]
+            }
+        }
+        let faults = Faulty.verify()
+        #expect(faults.map(\.key) == ["a(x:)", "b(x:)", "c()", "d()", "e(x:)", "f(x:)", "g(x:)"])
+        #expect(
+            faults.map(\.kind) == [
+                .unknownArgument, .unknownArgument, .badServiceRoot, .badServiceRoot, .badParser, .badHeader, .badHeader,
+            ])
+    }
+
+    @Test func `A description tells the styles of parameters`() throws {
+        let description = Searched.describe()
+        let search = try #require(description.endpoints.first)
+        #expect(search.takesPartOfLabels == true && search.arguments?.map(\.isOptional) == [nil, true, true])
+        let tasks = description.endpoints[2]
+        #expect(tasks.query.map(\.style) == ["arrays comma", "json", "reserved characters kept"])
+        #expect(description.endpoints[3].arguments?.first?.aliases == ["pet-tag"] && description.endpoints[5].serviceRoot == "/upload/")
+        #expect(description.markdown.contains("optional") && description.markdown.contains("Cookie sid"))
+        let read = try JSONDecoder().decode(ClientDescription.self, from: Data(description.json.utf8))
+        #expect(read == description)
+    }
+}
