@@ -10,6 +10,8 @@ package struct EndpointUse: Sendable {
         case variable
         /// Query items with a name.
         case queryItem(String)
+        /// A header or a cookie with a name, which also takes lists and structures.
+        case value(String)
         /// Query items with the names of the argument's fields.
         case queryFields
         /// Header fields with the names of the argument's fields.
@@ -59,8 +61,8 @@ package struct EndpointUse: Sendable {
             case .fixed, .bound: break
             case .template(let name, let value): add(.text("the header \(name)"), value.arguments)
             case .reflected(let argument): add(.headerFields, [argument])
-            case .argument(_, let argument, let style), .cookie(_, let argument, let style):
-                add(style.format == .json ? .body : .queryItem("of a header"), [argument])
+            case .argument(let name, let argument, let style): add(style.format == .json ? .body : .value("the header \(name)"), [argument])
+            case .cookie(let name, let argument, let style): add(style.format == .json ? .body : .value("the cookie \(name)"), [argument])
             }
         }
         add(.text("the cache identifier"), plan.cacheIdentifier?.arguments ?? [])
@@ -97,6 +99,8 @@ package struct EndpointUse: Sendable {
             return isBytes(type) ? "\(name) has no text for the URI template" : nil
         case .queryItem(let item):
             return isBytes(type) ? "\(name) has no text for the query item \(item)" : nil
+        case .value(let part):
+            return isBytes(type) ? "\(name) has no text for \(part)" : nil
         case .queryFields:
             if isBytes(type) { return "\(name) has no fields for the query" }
             return hasNoFields(type) ? "\(name) has no names for the query; use .query(\"name\", .argument(…))" : nil

@@ -26,7 +26,7 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var value: String?
         /// The position or the label of the argument that the value or the fields come from.
         public var argument: String?
-        /// How the argument is written, if it isn't by the endpoint's settings: `json`, `arrays comma`.
+        /// How the argument is written, if it isn't by the endpoint's settings: `json`, `arrays comma`, `cookie sid`.
         public var style: String?
     }
 

@@ -125,7 +125,12 @@ extension ClientDescription.Part {
             values.isEmpty ? [Self(name: name.rawName)] : values.map { Self(HTTPFields.Field(name: name, value: $0)) }
         case .reflected(let argument): [Self(name: "…", argument: "\(argument)")]
         case .argument(let name, let argument, let style): [Self(name: name.rawName, argument: "\(argument)", style: style.text)]
-        case .cookie(let name, let argument, let style): [Self(name: "Cookie \(name)", argument: "\(argument)", style: style.text)]
+        case .cookie(let name, let argument, let style):
+            [
+                Self(
+                    name: "Cookie", argument: "\(argument)",
+                    style: (["cookie \(name)"] + [style.text].compactMap(\.self)).joined(separator: ", "))
+            ]
         }
     }
 }

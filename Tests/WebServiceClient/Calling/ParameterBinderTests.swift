@@ -84,7 +84,7 @@ private final class Searched: WebServiceClient, @unchecked Sendable {
         let tasks = description.endpoints[2]
         #expect(tasks.query.map(\.style) == ["arrays comma", "json", "reserved characters kept"])
         #expect(description.endpoints[3].arguments?.first?.aliases == ["pet-tag"] && description.endpoints[5].serviceRoot == "/upload/")
-        #expect(description.markdown.contains("optional") && description.markdown.contains("Cookie sid"))
+        #expect(description.markdown.contains("optional") && description.markdown.contains("cookie sid"))
         let read = try JSONDecoder().decode(ClientDescription.self, from: Data(description.json.utf8))
         #expect(read == description)
     }

@@ -12,6 +12,16 @@ private final class HiddenClient: WebServiceClient, @unchecked Sendable {
     func items() async throws -> [Int] { try await call() }
 }
 
+/// A client whose methods have a part of the labels of a key.
+private final class PartialClient: WebServiceClient, @unchecked Sendable {
+    override class var endpoints: EndpointTable {
+        ["search(text:page:)": .get("/search").query("q", .argument("text")).query("page", .argument("page")).optional("page")]
+    }
+
+    func search(text: String) async throws -> [Int] { try await call(text) }
+    func search(size: Int) async throws -> [Int] { try await call(size) }
+}
+
 @Suite struct EndpointMethodsTests {
     /// What each fault of ``FaultyClient`` is told with.
     private static let told = [
@@ -38,6 +48,11 @@ private final class HiddenClient: WebServiceClient, @unchecked Sendable {
     ]
 
     #if DEBUG && os(Linux)
+    @Test func `A method with a part of the labels of a key belongs to it`() throws {
+        let report = try #require(EndpointMethodReport.reports(of: [PartialClient.self], ignoring: [], SymbolSearch()).first)
+        #expect(report.faults.count == 1 && report.faults[0].hasPrefix("search(size:): calls the table"), "\(report)")
+    }
+
     @Test func `Exactly the faults of a faulty client are reported`() throws {
         #expect(FaultyClient.verify().isEmpty)
         let report = try #require(EndpointMethodReport.reports(of: [FaultyClient.self], ignoring: [], SymbolSearch()).first)
