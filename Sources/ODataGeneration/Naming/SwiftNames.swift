@@ -112,15 +112,15 @@ enum SwiftNames {
 
     /// The members of `ODataClient`. A set or an operation can't have these names. A test compares them with the sources.
     static let clientMembers: Set<String> = [
-        "activity", "addReference", "adopt", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll", "changes",
-        "checksItems", "circuits", "configuration", "configure", "content", "contentIfPresent", "count", "create", "createMedia",
-        "customMirror", "debugDescription", "defaults", "deferredBatch", "delete", "deleteContent", "describe", "description",
-        "download", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch", "fetchIfPresent",
-        "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "metadataLevel", "model", "openContent",
-        "page", "pages", "prefetchesPages", "printer", "profile", "profileHistory", "queue", "removeReference", "replace",
-        "replaceProfile", "responses", "rollBackProfile", "send", "serviceDocument", "session", "set", "setContent", "setRawValue",
-        "setReference", "shutdown", "start", "stream", "streamsPages", "tunnelsMethods", "types", "update", "upload", "upsert",
-        "userInfo", "v2Bindings", "verify",
+        "activity", "addReference", "adopt", "asksForIEEE754Compatible", "batch", "batching", "call", "calls", "cancelAll",
+        "changes", "checksItems", "circuits", "configuration", "configure", "content", "contentIfPresent", "count", "create",
+        "createMedia", "customMirror", "debugDescription", "defaults", "deferredBatch", "delete", "deleteContent", "describe",
+        "description", "download", "dryRun", "dynamic", "endpoints", "entities", "entity", "environment", "evaluate", "fetch",
+        "fetchIfPresent", "follow", "foreignLinks", "http", "invoke", "job", "longQueries", "maxPageSize", "metadataLevel", "model",
+        "openContent", "page", "pages", "prefetchesPages", "printer", "profile", "profileHistory", "queue", "removeReference",
+        "replace", "replaceProfile", "responses", "rollBackProfile", "send", "sendsRepeatableRequests", "serviceDocument",
+        "session", "set", "setContent", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages",
+        "tunnelsMethods", "types", "update", "upload", "upsert", "userInfo", "v2Bindings", "verify",
     ]
 
     /// The names that types and namespaces can't have, in addition to the name of the service: the modules that the generated code uses.

@@ -60,9 +60,10 @@ import WebServiceTesting
     }
 
     @Test func `reads have no identifier, and changes only where the program says so`() async throws {
+        let client = client()
         stub.fallback(.json(#"{"Id":1,"Name":"Ada"}"#))
-        _ = try await client().fetch(people.key(1))
-        let plain = client(repeatable: false)
+        _ = try await client.fetch(people.key(1))
+        let plain = self.client(repeatable: false)
         stub.fallback(.inTurn(.status(204), lost))
         try await plain.delete(people.key(1))
         await #expect(throws: ServiceError.self) { try await plain.create(Person(Id: 1, Name: "Ada"), in: people) }
