@@ -17,7 +17,7 @@ struct SchemeAuthentication: AuthenticationProvider {
         let provider: any AuthenticationProvider
     }
 
-    /// What the providers of an attempt keep, by the names of their schemes.
+    /// The state of an attempt's providers, by the names of their schemes.
     private struct Memos: Sendable {
         var members: [Member] = []
         var values: [String: any Sendable] = [:]

@@ -57,7 +57,7 @@ struct OpenAPIOperation {
         guard nodes.count <= Self.parameterLimit else {
             throw Problem(pointer: node.pointer, text: "it has more than \(Self.parameterLimit) parameters")
         }
-        // The operation's parameters replace those of its path with the same place and name.
+        // The operation's parameters replace its path's parameters of the same place and name.
         var places: [String: Int] = [:]
         for reference in nodes {
             guard let object = document.object(reference) else { continue }
@@ -155,7 +155,7 @@ struct OpenAPIOperation {
             bodyTypes.append(type)
             if media["encoding"] != nil { document.note(media, "the encoding of single properties is left out: pass a MultipartForm") }
         }
-        // What is written from values comes before what the program must write.
+        // Media types that the library writes come before those that the program must write.
         let ranks = bodyTypes.map(Self.rank)
         bodyTypes = bodyTypes.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { bodyTypes[$0] }
     }

@@ -77,7 +77,7 @@ struct OpenAPIExport {
         return .members(members)
     }
 
-    /// What the operations don't carry.
+    /// The parts of the description that the operations don't carry.
     private var rest: JSONValue {
         var rest = description
         rest.endpoints = []

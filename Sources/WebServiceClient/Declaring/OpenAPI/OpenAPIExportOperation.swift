@@ -19,7 +19,7 @@ struct OpenAPIExportOperation {
     let endpoint: ClientDescription.Endpoint
     var route: OpenAPIExportRoute
     var notes: [String] = []
-    /// The schemes, all of which the operation needs.
+    /// The schemes. The operation needs all of them.
     private(set) var security: [Scheme] = []
     private let names: OpenAPIExportNames
     private let media: OpenAPIExportMedia

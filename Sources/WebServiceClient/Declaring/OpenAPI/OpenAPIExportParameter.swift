@@ -18,7 +18,7 @@ struct OpenAPIExportParameter {
     var argument: JSONValue?
     /// Extensions in their order.
     var extensions: [OpenAPIExport.Member] = []
-    /// Whether the name is no part of requests, as that of an object whose fields are query items.
+    /// Whether the name isn't sent, such as the name of an object whose fields are query items.
     var hasFreeName = false
     /// Whether the value is masked and doesn't come from an argument.
     var isSecret = false

@@ -177,7 +177,7 @@ struct OpenAPIExportRoute {
         query.append(parameter)
     }
 
-    /// The pieces as they are declared.
+    /// Returns the text that declares the pieces.
     static func text(of pieces: [Piece], _ isURITemplate: Bool) -> String {
         pieces.map { piece in
             switch piece {
