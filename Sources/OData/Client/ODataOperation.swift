@@ -109,10 +109,9 @@ extension ODataClient {
     func preferring(_ call: ServiceCall, _ preferences: [String], behind last: String? = nil) -> ServiceCall {
         guard !preferences.isEmpty || last != nil else { return call }
         return call.prepare { request in
-            if !preferences.isEmpty {
-                request.headers["Prefer"] = (preferences + request.headers[values: "Prefer"]).joined(separator: ", ")
-            }
-            if let last { request.headers.append("Prefer", last) }
+            // One field line: some services read only one of several.
+            let all = preferences + request.headers[values: "Prefer"] + [last].compactMap { $0 }
+            request.headers["Prefer"] = all.joined(separator: ", ")
         }
     }
 

@@ -49,7 +49,11 @@ class Reply:
 class Request:
     def __init__(self, method, url, headers, body):
         self.method, self.url, self.body = method, url, body
-        self.headers = {name.lower(): value for name, value in headers}
+        self.headers = {}
+        for name, value in headers:
+            # Field lines with the same name are one list (RFC 9110, section 5.3).
+            before = self.headers.get(name.lower())
+            self.headers[name.lower()] = value if before is None else before + ", " + value
 
     def header(self, name):
         return self.headers.get(name.lower())
