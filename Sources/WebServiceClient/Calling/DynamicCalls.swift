@@ -127,7 +127,7 @@ public struct NamedCall: Sendable {
     private func bound(_ arguments: [String: (any Sendable)?]) throws -> KeyedCall {
         let state = client.state
         let endpoints =
-            [name, OperationName.identifier(of: name)].lazy.map { state.table.partialEndpoints($0) }.first { !$0.isEmpty } ?? []
+            [name, MethodName.identifier(of: name)].lazy.map { state.table.partialEndpoints($0) }.first { !$0.isEmpty } ?? []
         let sorted = arguments.sorted { $0.key < $1.key }
         // An endpoint that knows all names; else the first one, for the message.
         let endpoint = endpoints.first { endpoint in sorted.allSatisfy { endpoint.label(of: $0.key) != nil } } ?? endpoints.first

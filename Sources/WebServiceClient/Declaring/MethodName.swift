@@ -82,6 +82,37 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+// Swift names from the names of services, such as an OpenAPI document's `operationId`s and parameters.
+extension MethodName {
+    /// Returns a text unchanged if it is a Swift name. Otherwise, characters that a name can't contain separate words, and the words are joined
+    /// in camel case: `repos/get-branch` is `reposGetBranch`, `$filter` is `filter`. Empty if the text has no word.
+    static func identifier(of text: String) -> String {
+        if isIdentifier(text), text != "_" { return text }
+        var result = ""
+        for word in text.unicodeScalars.split(whereSeparator: { !isWordScalar($0) }) {
+            let word = String(String.UnicodeScalarView(word))
+            result += result.isEmpty ? word : word.prefix(1).uppercased() + word.dropFirst()
+        }
+        guard let first = result.unicodeScalars.first else { return "" }
+        if !first.properties.isXIDStart, first != "_" { result = "_" + result }
+        return isIdentifier(result) && result != "_" ? result : ""
+    }
+
+    /// Returns the name of an operation that the service doesn't name, from its method and path: `getUsersId` for `GET /users/{id}`.
+    static func identifier(method: String, path: String) -> String {
+        identifier(of: method.lowercased() + "/" + path)
+    }
+
+    /// Returns a name with a word in front: `path` and `id` are `pathId`.
+    static func identifier(_ word: String, before name: String) -> String {
+        word + name.prefix(1).uppercased() + name.dropFirst()
+    }
+
+    private static func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "_" || scalar.properties.isXIDContinue
+    }
+}
+
 /// A key that isn't in the notation that `#function` has for methods.
 public struct MethodNameError: DescribedError, Sendable, Hashable {
     /// The invalid text.

@@ -27,7 +27,7 @@ struct SchemeAuthentication: AuthenticationProvider {
     private func members(of context: CallContext) throws -> [Member] {
         let own = fallback.map { [Member(name: "", provider: $0)] } ?? []
         guard let requirements = context.attributes[SecurityRequirements.self] else { return own }
-        // The service wants no credentials here.
+        // The endpoint needs no credentials.
         if requirements.alternatives.isEmpty { return [] }
         for alternative in requirements.alternatives where !alternative.isEmpty {
             guard alternative.allSatisfy({ credentials[$0.scheme.name] != nil }) else { continue }
@@ -76,11 +76,11 @@ struct SchemeAuthentication: AuthenticationProvider {
             try await with(member, &attempt) { try await member.provider.authorize(&$0, context: context) }
         }
         guard members.isEmpty, let requirements = context.attributes[SecurityRequirements.self] else { return }
-        tell(requirements, context)
+        reportMissing(requirements, context)
     }
 
-    /// Tells that a call has no credentials although the service wants some. It is sent: preparers and headers may have authorized it.
-    private func tell(_ requirements: SecurityRequirements, _ context: CallContext) {
+    /// Reports that a call has no credentials although the service requires some. The call is sent: preparers and headers may have authorized it.
+    private func reportMissing(_ requirements: SecurityRequirements, _ context: CallContext) {
         guard !requirements.alternatives.isEmpty, !requirements.areOptional else { return }
         let isElsewhere = requirements.alternatives.contains { $0.allSatisfy { credentials[$0.scheme.name] != nil } }
         guard !isElsewhere else { return }

@@ -41,7 +41,7 @@ public struct SecurityCredential: Sendable {
         case (.provider(let provider), _): return provider
         case (.key(let key), .apiKey(let name, .header)): return APIKeyProvider(header: HTTPFields.Name(name), key: key)
         case (.key(let key), .apiKey(let name, .query)): return APIKeyProvider(query: name, key: key)
-        case (.key(let key), .apiKey(let name, .cookie)): return CookieKeyProvider(name: name, key: key)
+        case (.key(let key), .apiKey(let name, .cookie)): return APIKeyProvider(cookie: name, key: key)
         case (.key(let key), .http(let name)) where name != "basic" && name != "digest":
             return APIKeyProvider(header: .authorization, key: Self.scheme(name) + " " + key)
         case (.key(let key), .oauth2), (.key(let key), .openIDConnect):
@@ -81,27 +81,4 @@ extension SecurityCredential: CustomStringConvertible, CustomDebugStringConverti
 extension AuthenticationError.Kind {
     /// A credential of a client has another kind than the scheme that it is for.
     public static let unfitCredential = Self(rawValue: "unfitCredential")
-}
-
-/// Sends a key as a cookie.
-struct CookieKeyProvider: AuthenticationProvider {
-    let name: String
-    let key: String
-
-    func authorize(_ attempt: inout AuthenticationAttempt, context: CallContext) async throws {
-        let field = HTTPFields.Field(name: "Cookie", value: "\(name)=\(key)")
-        guard HTTPFields.Name.isToken(name), field.isValid, !key.utf8.contains(UInt8(ascii: ";")) else {
-            throw AuthenticationError(
-                .unusableToken,
-                message: "The key for the cookie \(name) has characters that a cookie can't have, or the name isn't a token.")
-        }
-        attempt.mask(key)
-        let others = (attempt.request.headers["Cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
-            .filter { !$0.hasPrefix(name + "=") }
-        attempt.request.headers["Cookie"] = (others.map(String.init) + [field.value]).joined(separator: "; ")
-    }
-
-    func respond(
-        to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
-    ) async throws -> Bool { false }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Authenticates by a key in a header field or a query item.
+/// Authenticates by a key in a header field, a query item or a cookie.
 ///
 ///     $0.authenticationProvider = APIKeyProvider(header: "X-Api-Key", key: key)
 ///     $0.authenticationProvider = APIKeyProvider(query: "api_key", key: key)
@@ -20,6 +20,7 @@ public struct APIKeyProvider: AuthenticationProvider {
     private enum Place: Sendable {
         case header(HTTPFields.Name)
         case query(String)
+        case cookie(String)
     }
 
     private let place: Place
@@ -69,6 +70,15 @@ public struct APIKeyProvider: AuthenticationProvider {
     ///   - key: Returns the current key, as in ``init(header:key:)-(_,Key)``.
     public init(query: String, key: @escaping Key) {
         self.init(.query(query), changes: true, key)
+    }
+
+    /// Creates a provider for a fixed key in a cookie.
+    ///
+    /// - Parameters:
+    ///   - cookie: The cookie's name. A cookie of this name in the request is replaced, others stay.
+    ///   - key: The key; `;`, CR, LF or NUL in it causes an ``AuthenticationError`` in the first call.
+    public init(cookie: String, key: String) {
+        self.init(.cookie(cookie), changes: false) { _ in key }
     }
 
     /// The key that an attempt was sent with.
@@ -124,6 +134,17 @@ public struct APIKeyProvider: AuthenticationProvider {
             guard !attempt.isForTunnel else { return }
             attempt.request.url = try Self.url(attempt.request.url, with: name, key)
             attempt.mask(key)
+        case .cookie(let name):
+            let field = HTTPFields.Field(name: "Cookie", value: "\(name)=\(key)")
+            guard HTTPFields.Name.isToken(name), field.isValid, !key.utf8.contains(UInt8(ascii: ";")) else {
+                throw AuthenticationError(
+                    .unusableToken,
+                    message: "The key for the cookie \(name) has characters that a cookie can't have, or the name isn't a token.")
+            }
+            attempt.mask(key)
+            let others = (attempt.request.headers["Cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+                .filter { !$0.hasPrefix(name + "=") }
+            attempt.request.headers["Cookie"] = (others.map(String.init) + [field.value]).joined(separator: "; ")
         }
         attempt.memo = Sent(key: key, isSecond: isSecond)
     }
@@ -145,6 +166,7 @@ extension APIKeyProvider: CustomStringConvertible, CustomDebugStringConvertible,
         switch place {
         case .header(let name): "authentication by \(name.rawName)"
         case .query(let name): "authentication by the query item \(name)"
+        case .cookie(let name): "authentication by the cookie \(name)"
         }
     }
 

@@ -91,7 +91,7 @@ struct OpenAPIOperation {
 
     /// Gives each parameter an argument label: its name as a Swift name, with its place in front if several have the same.
     private mutating func addLabels() throws(Problem) {
-        let names = parameters.map { OperationName.identifier(of: $0.name) }
+        let names = parameters.map { MethodName.identifier(of: $0.name) }
         var counts: [String: Int] = [:]
         if hasBody { counts[Self.bodyLabel] = 1 }
         if hasTypeChoice { counts[Self.typeLabel] = 1 }
@@ -101,7 +101,7 @@ struct OpenAPIOperation {
         if hasTypeChoice { taken.insert(Self.typeLabel) }
         for index in parameters.indices {
             var label = names[index]
-            if counts[label, default: 0] > 1 { label = OperationName.identifier(parameters[index].place.rawValue, before: label) }
+            if counts[label, default: 0] > 1 { label = MethodName.identifier(parameters[index].place.rawValue, before: label) }
             guard !names[index].isEmpty, taken.insert(label).inserted else {
                 let parameter = parameters[index]
                 let shown = SerializationError.excerpt(parameter.name)

@@ -157,7 +157,7 @@ private struct OpenAPIProfileReader {
         var names: [String: OpenAPINode] = [:]
         for (index, (name, operation)) in operations.enumerated() {
             guard let name else { continue }
-            let baseName = OperationName.identifier(of: name)
+            let baseName = MethodName.identifier(of: name)
             guard !baseName.isEmpty else {
                 document.note(
                     operation.node, "the operationId \"\(SerializationError.excerpt(name))\" has no letters; the operation is left out")
@@ -171,7 +171,7 @@ private struct OpenAPIProfileReader {
             read(operation, at: index, as: baseName)
         }
         for (index, (name, operation)) in operations.enumerated() where name == nil {
-            let baseName = OperationName.identifier(method: operation.method.rawValue, path: operation.path)
+            let baseName = MethodName.identifier(method: operation.method.rawValue, path: operation.path)
             if let other = names.updateValue(operation.node, forKey: baseName) {
                 document.note(
                     operation.node, "it has no operationId, and its name \(baseName) is that of \(other.pointer); the operation is left out"
