@@ -50,7 +50,8 @@ public enum CacheMode: String, EndpointAttribute, Hashable, CaseIterable {
     case reload
     /// Asks the server whether the stored response is current, even if it is fresh; not if it is `immutable` (RFC 8246).
     case revalidate
-    /// Sends nothing: without a usable stored response, the response is a 504 (RFC 9111 §5.2.1.7).
+    /// Sends nothing, whatever the method: without a usable stored response, the response is a 504 (RFC 9111 §5.2.1.7). So are all
+    /// responses of a client without a cache, and of endpoints that aren't cached.
     case onlyCached
     /// Neither reads nor writes the cache.
     case noStore

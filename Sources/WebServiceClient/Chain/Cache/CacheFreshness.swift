@@ -67,9 +67,14 @@ struct CacheFreshness: Sendable, Hashable {
         return age
     }
 
-    /// Whether a response with these fields may ever be reused: it is fresh for a while, can be validated, or may be reused stale.
+    /// The statuses whose rules for caches are known: those of RFC 9110 §15.
+    private static let understoodStatuses = Set(200...206).union(300...303).union([305, 307, 308]).union(400...417).union([421, 422, 426])
+        .union(500...505)
+
+    /// Whether a response with these fields may ever be reused: it is fresh for a while (or was, which a request with `max-stale` accepts),
+    /// can be validated, or may be reused stale.
     func isUseful(_ headers: HTTPFields) -> Bool {
-        lifetime > initialAge || staleWhileRevalidate > 0 || staleIfError > 0 || headers.contains(.entityTag)
+        lifetime > 0 || staleWhileRevalidate > 0 || staleIfError > 0 || headers.contains(.entityTag)
             || headers.contains(.lastModified)
     }
 
@@ -77,9 +82,11 @@ struct CacheFreshness: Sendable, Hashable {
     static func allowsStoring(status: Int, headers: HTTPFields) -> Bool {
         guard status >= 200, status != 304 else { return false }
         let control = CacheControl(in: headers)
-        if control.has("no-store") {
-            // A cache that understands the status follows its requirements instead (§5.2.2.3).
-            guard control.has("must-understand"), heuristicStatuses.contains(status), status != 206 else { return false }
+        if control.has("must-understand") {
+            // A cache that understands the status may ignore `no-store`; another one stores nothing (§5.2.2.3).
+            guard understoodStatuses.contains(status), status != 206 || !control.has("no-store") else { return false }
+        } else if control.has("no-store") {
+            return false
         }
         return heuristicStatuses.contains(status) || control.has("public") || control.has("private") || control.has("max-age")
             || headers.contains(.expires)

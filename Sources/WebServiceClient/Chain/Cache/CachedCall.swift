@@ -75,6 +75,12 @@ struct CachedCall: Sendable {
     /// The bytes of a stored part that this request asks for.
     private func bytes(of head: CacheHead, _ part: CacheHead.Part) -> Range<Int64>? {
         guard let range, let total = part.total, let wanted = range.bytes(of: total) else { return nil }
+        // A part at the end has the last bytes, even if the server counts them wrong.
+        if range.first == nil, let count = range.last, count <= head.bodyLength,
+            ContentRange(head.headers[.contentRange])?.bytes?.upperBound == total - 1
+        {
+            return head.bodyLength - count..<head.bodyLength
+        }
         guard wanted.lowerBound >= part.first, wanted.lowerBound < part.first + head.bodyLength else { return nil }
         // A server may count its last byte wrong: what isn't there can't be delivered.
         guard wanted.upperBound <= part.first + head.bodyLength || range.last == nil else { return nil }
@@ -90,9 +96,11 @@ struct CachedCall: Sendable {
             (status, body) = (304, ResponseBody())
             headers[.contentLength] = nil
         } else if let part = head.part, part.requested != rangeField {
-            guard let bytes = bytes(of: head, part) else { return nil }
+            guard let bytes = bytes(of: head, part), let first = part.total.flatMap({ range?.bytes(of: $0)?.lowerBound }) else {
+                return nil
+            }
             (status, body) = (206, entry.body(bytes))
-            set(bytes.lowerBound + part.first..<bytes.upperBound + part.first, of: part.total, in: &headers)
+            set(first..<first + Int64(bytes.count), of: part.total, in: &headers)
         } else if head.part == nil, let range {
             // The bytes of a body that was decoded on its way aren't those of the representation.
             guard head.status == 200, !headers.contains(.contentEncoding), let bytes = range.bytes(of: head.bodyLength) else { return nil }
@@ -114,16 +122,18 @@ struct CachedCall: Sendable {
 
     /// Whether the caller's condition shows that it has the stored response (RFC 9110 §13.2.2).
     private func isUnchanged(_ head: CacheHead) -> Bool {
+        // Conditions apply only to successes (RFC 9110 §13.2.1).
+        guard (200..<300).contains(head.status) else { return false }
         if let tags = request.headers[.ifNoneMatch] {
             let list = EntityTag.list(tags)
             guard list != ["*"] else { return true }
             guard let tag = head.headers[.entityTag] else { return false }
             return list.contains { EntityTag.isWeakMatch($0, tag) }
         }
-        guard let since = request.headers[.ifModifiedSince].flatMap({ HTTPDate.strictDate(from: $0) }),
-            let modified = head.headers[.lastModified].flatMap({ HTTPDate.strictDate(from: $0) })
-        else { return false }
-        return modified <= since
+        guard let since = request.headers[.ifModifiedSince].flatMap({ HTTPDate.strictDate(from: $0) }) else { return false }
+        // Without `Last-Modified`, the date of the response counts (RFC 9111 §4.3.2).
+        guard let text = head.headers[.lastModified] ?? head.headers[.date] else { return head.received <= since }
+        return HTTPDate.strictDate(from: text).map { $0 <= since } ?? false
     }
 
     // MARK: Requests
@@ -138,7 +148,7 @@ struct CachedCall: Sendable {
             case .standard, .onlyCached, .noStore: break
             }
         }
-        guard !isForcedWhole, !isConditional, rangeField == nil, mayReadCache else { return (request, false) }
+        guard !isForcedWhole, rules.mode != .reload, !isConditional, rangeField == nil, mayReadCache else { return (request, false) }
         var tags: [String] = []
         for entry in [found].compactMap(\.self) + known where entry.head.part == nil {
             if let tag = entry.head.headers[.entityTag], !tags.contains(tag) { tags.append(tag) }

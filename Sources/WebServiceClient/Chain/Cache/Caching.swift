@@ -31,23 +31,35 @@ struct Caching: Interceptor {
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         // A dry run shows the request that would be sent.
         guard !context.isDryRun, DryRun.current == nil, let url = CacheKey.text(of: request.url) else {
-            return try await next(request, context)
+            return try await Self.pass(request, context, next)
         }
-        switch Self.effectiveMethod(of: request) {
-        case .get where request.body == nil:
-            guard let call = await call(request, context, url) else { return try await next(request, context) }
-            return try await answer(call, next)
-        case .head:
-            guard let call = await call(request, context, url) else { return try await next(request, context) }
-            return try await refresh(call, next)
-        case let method where method.isSafe:
-            return try await next(request, context)
+        let method = Self.effectiveMethod(of: request)
+        switch method {
+        case .get where request.body == nil, .head:
+            guard let call = await call(request, context, url) else { return try await Self.pass(request, context, next) }
+            return method == .head ? try await refresh(call, next) : try await answer(call, next)
+        case _ where method.isSafe || context.attributes[CacheMode.self] == .onlyCached:
+            return try await Self.pass(request, context, next)
         default:
             let response = try await next(request, context)
             // A failed request changes nothing that others must see (RFC 9111 §4.4).
             if (200..<400).contains(response.status) { cache.invalidate(Self.changedURLs(url, request, response)) }
             return response
         }
+    }
+
+    /// Sends a request that no stored response can answer, unless the call must be answered by one.
+    static func pass(_ request: ServiceRequest, _ context: CallContext, _ next: NextInterceptor) async throws -> TransportResponse {
+        if context.attributes[CacheMode.self] == .onlyCached, !context.isDryRun, DryRun.current == nil { return unavailable(request) }
+        return try await next(request, context)
+    }
+
+    /// The answer to a request that must not be sent (RFC 9111 §5.2.1.7).
+    private static func unavailable(_ request: ServiceRequest) -> TransportResponse {
+        var response = TransportResponse(status: 504, headers: ["Content-Length": "0"], url: request.url)
+        response.source = .cache
+        response.secrets = request.secrets
+        return response
     }
 
     // MARK: Requests
@@ -102,7 +114,8 @@ struct Caching: Interceptor {
 
     private func answer(_ call: CachedCall, _ next: NextInterceptor) async throws -> TransportResponse {
         var known: [CacheEntry] = []
-        if call.rules.mode != .reload, call.mayReadCache {
+        // A reload doesn't use what it finds, but replaces it.
+        if call.mayReadCache {
             known = await entries(for: call) { call.fits($0) }
         }
         let found = known.last.flatMap { call.fits($0.head) ? $0 : nil }
@@ -121,12 +134,7 @@ struct Caching: Interceptor {
             case .validate: break
             }
         }
-        if call.rules.directives.onlyIfCached {
-            var response = TransportResponse(status: 504, headers: ["Content-Length": "0"], url: call.request.url)
-            response.source = .cache
-            response.secrets = call.request.secrets
-            return response
-        }
+        if call.rules.directives.onlyIfCached { return Self.unavailable(call.request) }
         return try await fetch(call, found, known, next)
     }
 
@@ -272,6 +280,7 @@ struct Caching: Interceptor {
 
     /// Sends a HEAD, and updates the stored response to a GET of the same URL with its fields (RFC 9111 §4.3.5).
     private func refresh(_ call: CachedCall, _ next: NextInterceptor) async throws -> TransportResponse {
+        if call.rules.directives.onlyIfCached { return Self.unavailable(call.request) }
         let exchange = CacheExchange(mark: cache.mark, requested: clock.date())
         let response = try await next(call.request, call.context)
         guard response.status == 200, call.mayReadCache else { return response }

@@ -84,6 +84,21 @@ import Testing
         #expect(freshness(["Age": text]).initialAge == age)
     }
 
+    @Test(arguments: [
+        ("max-age=60, must-understand", 200, true), ("max-age=60, must-understand", 302, true), ("max-age=60, must-understand", 418, false),
+        ("max-age=60, must-understand", 599, false), ("max-age=60, no-store, must-understand", 200, true),
+        ("max-age=60, no-store, must-understand", 206, false), ("max-age=60, no-store, must-understand", 599, false),
+        ("max-age=60, no-store", 200, false), ("max-age=60", 599, true),
+    ])
+    func `must-understand keeps what has a known status, also in spite of no-store`(control: String, status: Int, isStored: Bool) {
+        #expect(CacheFreshness.allowsStoring(status: status, headers: ["Cache-Control": control]) == isStored)
+    }
+
+    @Test func `a response that arrives stale is kept for requests that accept it`() {
+        #expect(freshness(["Cache-Control": "max-age=60", "Age": "90"]).isUseful([:]))
+        #expect(!freshness(["Cache-Control": "max-age=0"]).isUseful([:]))
+    }
+
     @Test func `a clock that was set back makes a response of another process stale`() {
         let head = CacheHead(
             key: CacheKey(url: "http://a/"), status: 200, headers: ["Cache-Control": "max-age=60"], requested: Self.received,

@@ -127,6 +127,74 @@ import WebServiceTesting
         #expect(setup.sent == 3)
     }
 
+    @Test func `a call that wants only stored responses sends nothing, whatever its method, endpoint and client`() async throws {
+        let setup = Setup(Self.counting())
+        for method in [ServiceRequest.Method.head, .post, .options, "REPORT"] {
+            let answer = try await setup.client.with(CacheMode.onlyCached) {
+                try await $0.http.request(method, "/a").describing { $0.accepting(.any) }.response(String?.self)
+            }
+            #expect(answer.status == 504 && answer.source == .cache, "\(method)")
+        }
+        let uncached = try await setup.client.with(CacheMode.onlyCached) { _ in
+            try await setup.get { $0.uncached().accepting(.any) }
+        }
+        #expect(uncached.status == 504)
+        let header = try await setup.client.http.head("/a").header("Cache-Control", "only-if-cached")
+            .describing { $0.accepting(.any) }.response(String?.self)
+        #expect(header.status == 504)
+        setup.client.configure { $0.cache = nil }
+        let without = try await setup.client.with(CacheMode.onlyCached) { _ in try await setup.get { $0.accepting(.any) } }
+        #expect(without.status == 504)
+        #expect(setup.sent == 0)
+    }
+
+    @Test func `a reload replaces what is stored, even by a response that isn't stored or varies`() async throws {
+        let fields = Locked<HTTPFields>(["Cache-Control": "max-age=60"])
+        let count = Locked(0)
+        let setup = Setup(
+            .answering { _ in
+                let number = count.withLock {
+                    $0 += 1
+                    return $0
+                }
+                return .text("\(number)", headers: fields.withLock { $0 })
+            })
+        #expect(try await setup.get().value == "1")
+        fields.withLock { $0 = ["Cache-Control": "no-store"] }
+        #expect(try await setup.client.with(CacheMode.reload) { _ in try await setup.get().value } == "2")
+        #expect(try await setup.get().value == "3")
+        fields.withLock { $0 = ["Cache-Control": "max-age=60", "ETag": "\"1\""] }
+        #expect(try await setup.get().value == "4")
+        fields.withLock { $0 = ["Cache-Control": "max-age=60", "Vary": "X-Kind"] }
+        #expect(try await setup.client.with(CacheMode.reload) { _ in try await setup.get().value } == "5")
+        #expect(setup.stub.requests.last?.request.headers["If-None-Match"] == nil)
+        #expect(try await setup.get().value == "5")
+    }
+
+    @Test func `a condition by date counts from the date of a response without a date of change`() async throws {
+        let clock = ManualCallClock()
+        let setup = Setup(
+            clock: clock, .text("x", headers: ["Cache-Control": "max-age=600", "Date": HTTPDate.text(of: clock.date)]))
+        _ = try await setup.get()
+        func status(since seconds: Double) async throws -> Int {
+            try await setup.client.http.get("/a").header("If-Modified-Since", HTTPDate.text(of: clock.date.addingTimeInterval(seconds)))
+                .describing { $0.accepting(.any) }.response(String?.self).status
+        }
+        #expect(try await status(since: 10) == 304)
+        #expect(try await status(since: -10) == 200)
+        #expect(setup.sent == 1)
+    }
+
+    @Test func `a condition doesn't turn a stored failure into a 304`() async throws {
+        let setup = Setup(.text("gone", status: 404, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]))
+        for _ in 0..<2 {
+            let answer = try await setup.client.http.get("/a").header("If-None-Match", "*").describing { $0.accepting(.any) }
+                .response(String.self)
+            #expect(answer.status == 404 && answer.value == "gone")
+        }
+        #expect(setup.sent == 1)
+    }
+
     @Test func `tags, identifiers and prefixes find and remove responses`() async throws {
         let setup = Setup(Self.counting())
         for path in ["/orders/1", "/orders/2", "/users/1"] {
@@ -320,6 +388,16 @@ import WebServiceTesting
                     headers: ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Content-Type": type, "Content-Range": "bytes 0-4/10"]))
             for _ in 0..<2 { _ = try await setup.client.http.get("/a").header("Range", "bytes=0-4").send() }
             #expect(setup.sent == (type == "text/plain" ? 1 : 2), "\(type)")
+        }
+    }
+
+    @Test func `the end of a part answers smaller ranges from the end, even if the server counts wrong`() async throws {
+        for range in ["bytes 5-9/10", "bytes 4-9/10"] {
+            let setup = Setup(.text("56789", status: 206, headers: ["Cache-Control": "max-age=60", "Content-Range": range]))
+            _ = try await setup.client.http.get("/a").header("Range", "bytes=-5").send()
+            let end = try await setup.client.http.get("/a").header("Range", "bytes=-2").response(String.self)
+            #expect(end.value == "89" && end.status == 206 && end.headers["Content-Range"] == "bytes 8-9/10")
+            #expect(setup.sent == 1)
         }
     }
 
