@@ -37,8 +37,7 @@ extension RequestBinder {
         let place = "the cookie \(name)"
         for field in try fields(position, named: name, style, FieldReflection(arrays: .comma), in: place) {
             guard HTTPFields.Name.isToken(field.name) else { throw error(position, place, "\"\(field.name)\" isn't a valid cookie name.") }
-            let cookie = URLEncoding.query(of: [field])
-            headers["Cookie"] = headers["Cookie"].map { $0 + "; " + cookie } ?? cookie
+            headers.addCookie(URLEncoding.query(of: [field]))
         }
     }
 

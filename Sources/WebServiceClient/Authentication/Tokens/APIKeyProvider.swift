@@ -142,9 +142,7 @@ public struct APIKeyProvider: AuthenticationProvider {
                     message: "The key for the cookie \(name) has characters that a cookie can't have, or the name isn't a token.")
             }
             attempt.mask(key)
-            let others = (attempt.request.headers["Cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
-                .filter { !$0.hasPrefix(name + "=") }
-            attempt.request.headers["Cookie"] = (others.map(String.init) + [field.value]).joined(separator: "; ")
+            attempt.request.headers.addCookie(field.value, replacing: name)
         }
         attempt.memo = Sent(key: key, isSecond: isSecond)
     }

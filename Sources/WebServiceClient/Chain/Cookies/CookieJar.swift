@@ -165,7 +165,7 @@ public final class CookieJar: Sendable {
     func add(to request: inout ServiceRequest, for place: CookiePlace, at now: Date) -> Int {
         // Most requests don't have the field.
         let isPresent = request.headers.contains(.cookie)
-        var field = isPresent ? Array(request.headers.bytes(of: .cookie).joined(separator: Array("; ".utf8))) : []
+        var field = isPresent ? request.headers.cookieField : []
         let own = isPresent ? Self.names(in: field) : []
         let before = field.count
         let omitted = store.withLock { $0.append(to: &field, for: place, omitting: own, at: now) }

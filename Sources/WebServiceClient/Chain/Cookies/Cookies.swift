@@ -47,6 +47,25 @@ struct Cookies: Interceptor {
     }
 }
 
+extension HTTPFields {
+    /// The `Cookie` field of a request, which has one field only (RFC 6265bis §5.8.1), although a program may have set several; empty
+    /// without cookies.
+    var cookieField: [UInt8] { Array(bytes(of: .cookie).joined(separator: [UInt8(ascii: ";"), UInt8(ascii: " ")])) }
+
+    /// Adds a cookie after the others of a request.
+    ///
+    /// - Parameters:
+    ///   - pair: The name and the value, such as `sid=1`.
+    ///   - name: The name of cookies to remove; `nil` keeps all.
+    mutating func addCookie(_ pair: String, replacing name: String? = nil) {
+        let semicolon = UInt8(ascii: ";")
+        var pairs = cookieField.split(separator: semicolon).map { SetCookieParser.trimmed($0) }.filter { !$0.isEmpty }
+        if let name { pairs.removeAll { $0.starts(with: "\(name)=".utf8) } }
+        pairs.append(Array(pair.utf8)[...])
+        set(.cookie, bytes: Array(pairs.joined(separator: [semicolon, UInt8(ascii: " ")])))
+    }
+}
+
 /// Which calls use the client's ``CookieJar``: an attribute of an endpoint, a class, a client or a call.
 ///
 ///     "health()": .get("/health").cookies(.off),
