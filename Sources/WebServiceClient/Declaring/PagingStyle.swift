@@ -185,8 +185,6 @@ extension PagingStyle: CustomStringConvertible {
         let limits = call(".limited", [("pages", pageLimit.map { "\($0)" }), ("items", itemLimit.map { "\($0)" })])
         return text + (prefetch == 0 ? "" : call(".prefetching", [("", "\(prefetch)")]))
             + (pageLimit == nil && itemLimit == nil ? "" : limits)
-            + (pageLimit == nil && itemLimit == nil
-                ? "" : call(".limited", [("pages", pageLimit.map(String.init)), ("items", itemLimit.map(String.init))]))
     }
 }
 

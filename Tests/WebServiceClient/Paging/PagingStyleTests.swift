@@ -18,6 +18,8 @@ import Testing
         }
         #expect(Set(Self.styles).count == Self.styles.count && Set(Self.styles.map(\.description)).count == Self.styles.count)
         #expect(PagingStyle.linkHeader.prefetching().description == "linkHeader.prefetching(1)")
+        let limited = PagingStyle.linkHeader.prefetching().limited(pages: 3, items: 4)
+        #expect(limited.description == "linkHeader.prefetching(1).limited(pages: 3, items: 4)")
         #expect(PagingStyle.lastID(query: "after", limit: 5).description == "lastID(at: id, query: after, limit: limit=5)")
     }
 
