@@ -47,7 +47,7 @@ public struct ServiceModel: Sendable {
     ///   - references: The documents that the model refers to.
     ///   - includedSchemas: The schemas of these documents.
     ///   - containerName: The qualified name of the service's container; by default the last one in `schemas` that is marked as the
-    ///     default, or else the first one.
+    ///     default, or else the first one that no other container extends.
     ///   - extensions: Further attributes of the document's root.
     ///   - diagnostics: The diagnostics of a reader.
     public init(
@@ -61,7 +61,10 @@ public struct ServiceModel: Sendable {
         self.extensions = extensions
         self.diagnostics = diagnostics
         let containers = schemas.flatMap(\.containers)
-        self.containerName = containerName ?? (containers.last(where: \.isDefault) ?? containers.first)?.qualifiedName
+        let bases = Set(containers.compactMap(\.extends))
+        let container =
+            containers.last(where: \.isDefault) ?? containers.first { !bases.contains($0.qualifiedName) } ?? containers.first
+        self.containerName = containerName ?? container?.qualifiedName
         index = ModelIndex(
             schemas: schemas, includedSchemas: includedSchemas, references: references, containerName: self.containerName)
     }

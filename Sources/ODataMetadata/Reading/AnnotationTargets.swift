@@ -4,7 +4,8 @@
 struct AnnotationTargets {
     private enum Child {
         case resource(type: String)
-        case operationImport
+        /// An import, with the name of its operation.
+        case operationImport(String)
     }
 
     private let paths: ModelPaths
@@ -37,7 +38,7 @@ struct AnnotationTargets {
             var children: [String: Child] = [:]
             for singleton in container.singletons.reversed() { children[singleton.name] = .resource(type: singleton.type) }
             for set in container.entitySets.reversed() { children[set.name] = .resource(type: set.entityType) }
-            for item in container.operationImports { children[item.name] = .operationImport }
+            for item in container.operationImports { children[item.name] = .operationImport(item.operation) }
             containers[container.qualifiedName] = children
         }
     }
@@ -78,7 +79,8 @@ struct AnnotationTargets {
 
     private func contains(_ name: String, _ path: Substring, in container: ServiceModel.EntityContainer) -> Bool {
         switch containers[container.qualifiedName]?[name] {
-        case .operationImport: path.isEmpty
+        // Documents of V2 annotate the parameters of function imports.
+        case .operationImport(let operation): path.isEmpty || operations[operation]?.contains(String(path)) ?? false
         case .resource(let type): path.isEmpty || !paths.leadsNowhere(path, from: type)
         // The set can belong to an extended container.
         case nil: container.extends != nil && (model.entitySet(name) != nil || model.singleton(name) != nil)

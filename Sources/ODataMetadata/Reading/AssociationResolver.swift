@@ -5,7 +5,7 @@ extension Associations {
         for schema in schemas {
             for type in schema.entityTypes {
                 for relation in type.navigationProperties {
-                    guard let key = key(of: relation, state: state) else { continue }
+                    guard let key = key(of: relation, in: schema.namespace, state: state) else { continue }
                     if relations[key] == nil { relations[key] = Relation(name: relation.name, type: type.qualifiedName) }
                 }
             }
@@ -13,7 +13,8 @@ extension Associations {
         for schema in schemas.indices {
             for type in schemas[schema].entityTypes.indices {
                 for index in schemas[schema].entityTypes[type].navigationProperties.indices {
-                    resolve(&schemas[schema].entityTypes[type].navigationProperties[index], relations, state: state)
+                    let namespace = schemas[schema].namespace
+                    resolve(&schemas[schema].entityTypes[type].navigationProperties[index], in: namespace, relations, state: state)
                 }
             }
         }
@@ -32,14 +33,22 @@ extension Associations {
         let type: String
     }
 
-    private func key(of relation: ServiceModel.NavigationProperty, state: ReadingState) -> Key? {
+    private func key(of relation: ServiceModel.NavigationProperty, in namespace: String, state: ReadingState) -> Key? {
         guard let association = relation.extensions["Relationship"] else { return nil }
         return Key(
-            association: state.name(association), from: relation.extensions["FromRole"] ?? "", to: relation.extensions["ToRole"] ?? "")
+            association: self.name(state.name(association), in: namespace), from: relation.extensions["FromRole"] ?? "",
+            to: relation.extensions["ToRole"] ?? "")
     }
 
-    private func resolve(_ relation: inout ServiceModel.NavigationProperty, _ relations: [Key: Relation], state: ReadingState) {
-        guard relation.targetType == "Edm.Untyped", let key = key(of: relation, state: state) else { return }
+    /// Returns the name of an association; the namespace is added to a name without one.
+    private func name(_ name: String, in namespace: String) -> String {
+        all[name] == nil && !name.contains(".") ? ServiceModel.qualified(name, in: namespace) : name
+    }
+
+    private func resolve(
+        _ relation: inout ServiceModel.NavigationProperty, in namespace: String, _ relations: [Key: Relation], state: ReadingState
+    ) {
+        guard relation.targetType == "Edm.Untyped", let key = key(of: relation, in: namespace, state: state) else { return }
         guard let association = all[key.association], let end = association.ends[key.to] else {
             let isThere = all[key.association] != nil
             state.tell(
@@ -72,6 +81,21 @@ extension Associations {
         }
     }
 
+    /// Returns the ends of an association set with their roles. A role that isn't stated follows from the type of the end's set.
+    private func roles(
+        of ends: [(role: String, set: String)], _ association: String, type: (String) -> String?, isType: (String, String) -> Bool
+    ) -> [(role: String, set: String)] {
+        guard ends.contains(where: \.role.isEmpty), let all = all[association]?.ends else { return ends }
+        var free = Set(all.keys).subtracting(ends.map(\.role))
+        return ends.map { end in
+            guard end.role.isEmpty, let type = type(end.set) else { return end }
+            let fitting = free.filter { role in all[role].map { isType(type, $0.type) } ?? false }
+            guard let role = fitting.min() else { return end }
+            free.remove(role)
+            return (role, end.set)
+        }
+    }
+
     /// Binds the navigation properties of both directions of each association set.
     private func bind(in schemas: inout [ServiceModel.Schema], _ relations: [Key: Relation], state: ReadingState) {
         var places: [String: (schema: Int, container: Int, sets: [String: Int])] = [:]
@@ -96,8 +120,14 @@ extension Associations {
                     at: set.place, path: set.container)
                 continue
             }
-            for (from, to) in [(set.ends[0], set.ends[1]), (set.ends[1], set.ends[0])] {
-                guard let relation = relations[Key(association: set.association, from: from.role, to: to.role)] else { continue }
+            let association = name(set.association, in: schemas[place.schema].namespace)
+            let ends = roles(of: set.ends, association) { name in
+                place.sets[name].map { schemas[place.schema].containers[place.container].entitySets[$0].entityType }
+            } isType: {
+                isType($0, $1)
+            }
+            for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                guard let relation = relations[Key(association: association, from: from.role, to: to.role)] else { continue }
                 guard let index = place.sets[from.set], place.sets[to.set] != nil else {
                     state.tell(
                         .unknownBinding, "the association set of '\(set.association)' refers to a set that isn't in the container",

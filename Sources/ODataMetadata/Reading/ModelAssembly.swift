@@ -47,7 +47,7 @@ struct ModelAssembly {
     // MARK: References
 
     /// Reads the referenced documents and, in turn, the documents that they refer to, each once.
-    private func includedSchemas(_ documents: [String: Data], limits: ServiceModel.Limits) -> [ServiceModel.Schema] {
+    private mutating func includedSchemas(_ documents: [String: Data], limits: ServiceModel.Limits) -> [ServiceModel.Schema] {
         var result: [ServiceModel.Schema] = []
         var read: [String: RawDocument] = [:]
         var found: Set<String> = Set(outcome.schemas.map(\.namespace))
@@ -72,7 +72,9 @@ struct ModelAssembly {
                 }
                 waiting.append(contentsOf: read[reference.uri]?.references ?? [])
             }
-            let includes = Set(reference.includes.map(\.namespace))
+            // A reference of V3 has no list of namespaces: it includes the whole document.
+            let isWhole = outcome.version < .v4 && reference.isWhole
+            let includes = Set(isWhole ? (read[reference.uri]?.schemas ?? []).map(\.namespace) : reference.includes.map(\.namespace))
             let rules = InclusionRules(reference.includedAnnotations)
             for schema in read[reference.uri]?.schemas ?? [] {
                 if includes.contains(schema.namespace) {
@@ -82,7 +84,20 @@ struct ModelAssembly {
                 }
             }
         }
+        if outcome.version < .v4 { completeReferences(read, found) }
         return result
+    }
+
+    /// Gives references of V3 the namespaces that they include, as V4 lists them.
+    private mutating func completeReferences(_ read: [String: RawDocument], _ found: Set<String>) {
+        let open = outcome.references.indices.filter { outcome.references[$0].isWhole }
+        for index in open {
+            outcome.references[index].includes = (read[outcome.references[index].uri]?.schemas ?? []).map { .init(namespace: $0.namespace) }
+        }
+        // Types of other namespaces belong to a document that wasn't given.
+        guard let index = open.first(where: { read[outcome.references[$0].uri] == nil }) else { return }
+        let missing = outcome.usedNamespaces.subtracting(found)
+        outcome.references[index].includes = missing.sorted().map { ServiceModel.Include(namespace: $0) }
     }
 
     // MARK: Assembly

@@ -83,9 +83,7 @@ struct PathRepair {
                 at: container.place, path: container.target)
             container.extends = nil
         }
-        // A container that this one extends may have sets that this document doesn't contain.
-        let isComplete = container.extends.map { !paths.isExternal($0) } ?? true
-        let names = Set(container.entitySets.map(\.name) + container.singletons.map(\.name))
+        let (names, isComplete) = resources(of: container)
         for index in container.entitySets.indices {
             let set = container.entitySets[index]
             container.entitySets[index].bindings = bindings(
@@ -106,7 +104,7 @@ struct PathRepair {
             guard let set = item.entitySet else { continue }
             let local = self.local(set, in: container)
             container.operationImports[index].entitySet = local
-            if !isTarget(local, in: container, names, isComplete: isComplete) {
+            if !isTarget(local, names, isComplete: isComplete) {
                 state.tell(
                     .unknownResource, "the entity set '\(set)' isn't in the model", assuming: "the import names no set", at: item.place,
                     path: item.target)
@@ -122,18 +120,24 @@ struct PathRepair {
         return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
     }
 
-    private func isTarget(
-        _ target: String, in container: ServiceModel.EntityContainer, _ names: Set<String>, isComplete: Bool
-    ) -> Bool {
+    private func isTarget(_ target: String, _ names: Set<String>, isComplete: Bool) -> Bool {
         let first = Substring(target.utf8.prefix { $0 != UInt8(ascii: "/") })
         if names.contains(String(first)) || !isComplete { return true }
-        if first.contains(".") {
-            if paths.isExternal(first) { return true }
-            return model.index.containers[String(first)] != nil
+        return first.contains(".") && (paths.isExternal(first) || model.index.containers[String(first)] != nil)
+    }
+
+    /// Returns the names of the sets and singletons of a container and of those that it extends, and whether these are in the document.
+    private func resources(of container: ServiceModel.EntityContainer) -> (names: Set<String>, isComplete: Bool) {
+        var names: Set<String> = []
+        var current: ServiceModel.EntityContainer? = container
+        // Real chains have two or three containers. The bound keeps the work on long ones small.
+        for _ in 0..<100 {
+            guard let container = current else { return (names, true) }
+            names.formUnion(container.entitySets.map(\.name) + container.singletons.map(\.name))
+            if let base = container.extends, paths.isExternal(base) { return (names, false) }
+            current = container.extends.flatMap { model.index.containers[$0] }
         }
-        // The set may belong to a container that this one extends.
-        return model.container?.qualifiedName == container.qualifiedName
-            && (model.entitySet(String(first)) != nil || model.singleton(String(first)) != nil)
+        return (names, false)
     }
 
     private func bindings(
@@ -148,7 +152,7 @@ struct PathRepair {
                 state.tell(kind, message, assuming: "the binding is ignored", at: binding.place, path: path)
                 return nil
             }
-            if !isTarget(binding.target, in: container, names, isComplete: isComplete) {
+            if !isTarget(binding.target, names, isComplete: isComplete) {
                 return drop(.unknownBinding, "the binding of '\(binding.path)' leads to '\(binding.target)', which isn't in the model")
             }
             if type != "Edm.EntityType", paths.leadsNowhere(binding.path, from: type) {

@@ -43,3 +43,31 @@ struct Associations {
     var all: [String: Association] = [:]
     var sets: [AssociationSet] = []
 }
+
+extension RawDocument {
+    /// The namespaces of the types that the document uses, without `Edm`.
+    var usedNamespaces: Set<String> {
+        var names: Set<String> = []
+        for schema in schemas {
+            for type in schema.entityTypes + schema.complexTypes {
+                if let base = type.baseType { names.insert(base) }
+                names.formUnion(type.properties.map(\.type.name))
+                names.formUnion(type.navigationProperties.map(\.targetType))
+            }
+            for operation in schema.operations {
+                names.formUnion(operation.parameters.map(\.type.name))
+                if let type = operation.returnType { names.insert(type.type.name) }
+            }
+            for container in schema.containers { names.formUnion(container.entitySets.map(\.entityType)) }
+        }
+        for association in associations.all.values { names.formUnion(association.ends.values.map(\.type)) }
+        var namespaces = Set(names.compactMap { name in name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[..<$0]) } })
+        namespaces.remove("Edm")
+        return namespaces
+    }
+}
+
+extension ServiceModel.Reference {
+    /// Whether the reference lists nothing that it includes.
+    var isWhole: Bool { includes.isEmpty && includedAnnotations.isEmpty }
+}

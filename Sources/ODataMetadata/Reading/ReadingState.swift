@@ -41,6 +41,11 @@ final class ReadingState {
     }
 
     func declare(alias: String, of namespace: String, at place: Place) {
+        if alias == "Edm", namespace != "Edm" {
+            // Otherwise no primitive type would have its meaning.
+            tell(.invalidName, "the alias 'Edm' is the namespace of the primitive types", assuming: "it is ignored", at: place)
+            return
+        }
         if let other = namespaces[alias], other != namespace {
             tell(
                 .duplicateSchema, "the alias '\(alias)' is declared for two namespaces", assuming: "it means '\(other)'", at: place)

@@ -16,8 +16,15 @@ struct TypeRepair {
         return Set(plain.map { "Edm." + $0 } + shapes.flatMap { ["Edm.Geography" + $0, "Edm.Geometry" + $0] })
     }()
 
+    /// The primitive types by their name in lowercase, because some services write `Edm.string`.
+    private static let primitivesByLowercase = Dictionary(primitives.map { ($0.lowercased(), $0) }) { first, _ in first }
+
     private let state: ReadingState
     private var kinds: [String: Kind] = [:]
+    /// The names of operations and containers, and the containers by their simple name.
+    private var operations: Set<String> = []
+    private var containers: [String: [String]] = [:]
+    private var definitions: [String: String] = [:]
     private let namespaces: Set<String>
     /// The namespaces that the document includes without given schemas. Their types can't be checked.
     let externalNamespaces: NamespaceNames
@@ -32,7 +39,12 @@ struct TypeRepair {
             for type in schema.entityTypes { kinds[type.qualifiedName] = .entity }
             for type in schema.complexTypes { kinds[type.qualifiedName] = .complex }
             for type in schema.enumTypes { kinds[type.qualifiedName] = .enumeration }
-            for type in schema.typeDefinitions { kinds[type.qualifiedName] = .definition }
+            for type in schema.typeDefinitions {
+                kinds[type.qualifiedName] = .definition
+                definitions[type.qualifiedName] = type.underlyingType.name
+            }
+            operations.formUnion(schema.operations.map(\.qualifiedName))
+            for container in schema.containers { containers[container.name, default: []].append(container.qualifiedName) }
         }
     }
 
@@ -47,7 +59,15 @@ struct TypeRepair {
             for type in schemas[index].enumTypes.indices { repairUnderlying(&schemas[index].enumTypes[type]) }
             for type in schemas[index].typeDefinitions.indices {
                 let definition = schemas[index].typeDefinitions[type]
-                if !definition.underlyingType.isPrimitive {
+                if let primitive = primitive(of: definition.underlyingType.name, in: namespace) {
+                    tell(
+                        .invalidValue,
+                        "the type definition has the type '\(definition.underlyingType.name)', which isn't primitive",
+                        "it is '\(primitive)'", definition.place, definition.target)
+                    schemas[index].typeDefinitions[type].underlyingType.name = primitive
+                } else if found(definition.underlyingType.name, in: namespace).map({ !Self.primitives.contains($0) })
+                    ?? !definition.underlyingType.isPrimitive
+                {
                     tell(
                         .unknownType, "the type definition has the type '\(definition.underlyingType.name)', which isn't primitive",
                         "it is Edm.Untyped",
@@ -73,6 +93,18 @@ struct TypeRepair {
     }
 
     private func isExternal(_ name: String) -> Bool { externalNamespaces.hasPrefix(of: name) }
+
+    /// Returns the primitive type at the end of a chain of type definitions, or `nil` if the name isn't the beginning of one.
+    private func primitive(of name: String, in namespace: String) -> String? {
+        var current = found(name, in: namespace) ?? name
+        // CSDL allows no chain, so real ones are short.
+        for _ in 0..<10 {
+            guard let next = definitions[current] else { break }
+            current = found(next, in: namespace) ?? next
+            if Self.primitives.contains(current) { return current }
+        }
+        return nil
+    }
 
     // MARK: Bases
 
@@ -146,8 +178,9 @@ struct TypeRepair {
     /// Returns the name of a type that exists: the name itself, or with the current namespace or `Edm` added.
     private func found(_ name: String, in namespace: String) -> String? {
         if kinds[name] != nil || Self.primitives.contains(name) { return name }
-        guard !name.contains(".") else { return nil }
+        guard !name.contains(".") else { return Self.primitivesByLowercase[name.lowercased()] }
         return [ServiceModel.qualified(name, in: namespace), "Edm." + name].first { kinds[$0] != nil || Self.primitives.contains($0) }
+            ?? Self.primitivesByLowercase["edm." + name.lowercased()]
     }
 
     private func repair(
@@ -155,7 +188,11 @@ struct TypeRepair {
     ) {
         if let name = found(type.name, in: namespace) {
             if name != type.name {
-                tell(.unknownType, "the type '\(type.name)' has no namespace", "it is '\(name)'", place, path())
+                tell(
+                    .unknownType,
+                    type.name.contains(".")
+                        ? "the type '\(type.name)' isn't in the model" : "the type '\(type.name)' has no namespace",
+                    "it is '\(name)'", place, path())
                 type.name = name
             }
             // An entity in a collection is never null, and a document can't state it.
@@ -203,6 +240,19 @@ struct TypeRepair {
     }
 
     private func repair(_ container: inout ServiceModel.EntityContainer, in namespace: String) {
+        if let base = container.extends, !base.contains("."), let candidates = containers[base] {
+            // V2 and V3 name the container without its namespace.
+            let own = ServiceModel.qualified(base, in: namespace)
+            if candidates.contains(own) || candidates.count == 1 { container.extends = candidates.contains(own) ? own : candidates[0] }
+        }
+        for index in container.operationImports.indices {
+            let item = container.operationImports[index]
+            let qualified = ServiceModel.qualified(item.operation, in: namespace)
+            guard !item.operation.contains("."), !operations.contains(item.operation), operations.contains(qualified) else { continue }
+            tell(
+                .unknownResource, "the operation '\(item.operation)' has no namespace", "it is '\(qualified)'", item.place, item.target)
+            container.operationImports[index].operation = qualified
+        }
         for index in container.entitySets.indices {
             let set = container.entitySets[index]
             container.entitySets[index].entityType = entityType(set.entityType, in: namespace, at: set.place, path: set.target)

@@ -25,7 +25,7 @@ struct XMLContainerReader {
                 extensions.elements.append(child.kept)
                 continue
             }
-            switch child.name {
+            switch child.tag {
             case "EntitySet":
                 if let set = entitySet(child) { sets.append(set) } else { extensions.elements.append(child.kept) }
             case "Singleton":
@@ -40,7 +40,7 @@ struct XMLContainerReader {
                 associationSets.append(
                     Associations.AssociationSet(
                         association: state.name(child.value("Association") ?? ""), container: qualifiedName,
-                        ends: child.children.filter { $0.name == "End" }.map { ($0.value("Role") ?? "", $0.value("EntitySet") ?? "") },
+                        ends: child.children.filter { $0.tag == "End" }.map { ($0.value("Role") ?? "", $0.value("EntitySet") ?? "") },
                         place: child.place))
             case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break
             default: extensions.elements.append(schema.unknown(child))
@@ -88,7 +88,7 @@ struct XMLContainerReader {
         var bindings: [ServiceModel.NavigationPropertyBinding] = []
         var extensions = ServiceModel.Extensions(attributes: schema.rest(node))
         for child in node.children {
-            switch child.name {
+            switch child.tag {
             case "NavigationPropertyBinding":
                 guard let path = child.take("Path"), let target = child.take("Target") else {
                     schema.missing("Path or Target", of: child, assuming: "the binding is ignored")
@@ -150,7 +150,9 @@ struct XMLContainerReader {
             }
         let path = node.take("EntitySetPath").map(state.path)
         let annotations = expressions.annotations(in: node)
-        let entitySet = isBound ? nil : node.take("EntitySet")
+        // V3 can name the set of the results at the return type.
+        let resultSet = node.children.first { $0.tag == "ReturnType" }?.value("EntitySet")
+        let entitySet = isBound ? nil : node.take("EntitySet") ?? resultSet
         extensions.attributes = schema.rest(node)
         if isBound {
             // A bound operation is called on its binding parameter only, so it has no import.

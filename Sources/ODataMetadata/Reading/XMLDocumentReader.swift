@@ -25,6 +25,9 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
     private var edmxVersion: String?
     private var hasThirdNamespace = false
     private var hasForthNamespace = false
+    /// The namespaces of schemas, of Microsoft and of OASIS.
+    private var hasOlderSchema = false
+    private var hasForthSchema = false
 
     private init(state: ReadingState, depthLimit: Int) {
         self.state = state
@@ -34,7 +37,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
 
     /// Reads a document.
     static func read(_ data: Data, limits: ServiceModel.Limits, state: ReadingState) throws -> RawDocument {
-        let data = try XMLProlog.checked(data)
+        let data = try XMLProlog.checked(data, state: state)
         let reader = XMLDocumentReader(state: state, depthLimit: min(limits.depth, 200))
         let parser = XMLParser(data: data)
         parser.delegate = reader
@@ -107,6 +110,11 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         case .root:
             fail(
                 parser, .noSchema, "The root of the document is '\(elementName.prefix(60))' and not edmx:Edmx: it isn't metadata of OData.")
+        case .document where elementName == "Runtime" && XMLNamespace.isEDMX(uri):
+            // A file of the Entity Framework's designer: the conceptual models are inside.
+            break
+        case .document where elementName == "ConceptualModels" && XMLNamespace.isEDMX(uri):
+            level = .services
         case .document where elementName == "DataServices" && (XMLNamespace.isEDMX(uri) || uri.isEmpty):
             level = .services
             for attribute in node.attributes where attribute.namespace == ServiceModel.Extensions.dataServicesMetadata {
@@ -203,7 +211,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
 
     private func begin(_ node: XMLNode) {
         if XMLNamespace.isThird(node.namespace) { hasThirdNamespace = true }
-        if node.namespace == XMLNamespace.edm { hasForthNamespace = true }
+        if node.namespace == XMLNamespace.edm { hasForthSchema = true } else if XMLNamespace.isEDM(node.namespace) { hasOlderSchema = true }
         // The defaults of a schema depend on the version.
         state.version = version
         schema = reader.schema(node)
@@ -230,7 +238,8 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         default:
             if hasThirdNamespace || dataServiceVersion?.hasPrefix("3") == true { return .v3 }
             if let edmxVersion, edmxVersion.hasPrefix("4") { return .v401 }
-            return hasForthNamespace && edmxVersion != "1.0" ? .v4 : .v2
+            if hasForthSchema, !hasOlderSchema { return .v4 }
+            return (hasForthNamespace || hasForthSchema) && edmxVersion != "1.0" ? .v4 : .v2
         }
     }
 }

@@ -4,6 +4,7 @@ extension XMLSchemaReader {
     /// Reads a type with its facets.
     func typeReference(_ node: XMLNode, attribute: String = "Type", isNullable: Bool = true) -> ServiceModel.TypeReference {
         let place = node.place
+        if node.value(attribute) == nil, let nested = nestedType(node, isNullable: isNullable) { return nested }
         var type: (name: String, isCollection: Bool)
         if let raw = node.take(attribute) {
             type = state.typeName(raw)
@@ -20,6 +21,18 @@ extension XMLSchemaReader {
             isUnicode: state.bool(node.take("Unicode"), default: true, of: "Unicode", at: place))
     }
 
+    /// Returns a type that V2 or V3 writes as a child, `TypeRef` or `CollectionType`, and removes the child.
+    private func nestedType(_ node: XMLNode, isNullable: Bool) -> ServiceModel.TypeReference? {
+        guard let index = node.children.firstIndex(where: { ["TypeRef", "CollectionType"].contains($0.tag) }) else { return nil }
+        let child = node.children[index]
+        if child.tag == "TypeRef", child.value("Type") == nil { return nil }
+        node.children.remove(at: index)
+        if child.tag == "TypeRef" { return typeReference(child, isNullable: isNullable) }
+        var type = typeReference(child, attribute: "ElementType", isNullable: isNullable)
+        type.isCollection = true
+        return type
+    }
+
     /// Returns the attributes that remain. Attributes without a prefix are reported if no version of CSDL defines them.
     func rest(_ node: XMLNode) -> [ServiceModel.Extensions.Attribute] {
         guard !node.attributes.isEmpty else { return [] }
@@ -34,7 +47,7 @@ extension XMLSchemaReader {
     /// Returns the rest of an element that can only have annotations as children.
     func extensions(_ node: XMLNode) -> ServiceModel.Extensions {
         var extensions = ServiceModel.Extensions(attributes: rest(node))
-        for child in node.children where !Self.annotationNames.contains(child.name) { extensions.elements.append(unknown(child)) }
+        for child in node.children where !Self.annotationNames.contains(child.tag) { extensions.elements.append(unknown(child)) }
         return extensions
     }
 

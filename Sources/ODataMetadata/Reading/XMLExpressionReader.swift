@@ -9,7 +9,7 @@ struct XMLExpressionReader {
     func annotations(in node: XMLNode) -> [ServiceModel.Annotation] {
         var result: [ServiceModel.Annotation] = []
         for child in node.children {
-            switch child.name {
+            switch child.tag {
             case "Annotation", "ValueAnnotation", "TypeAnnotation":
                 if let annotation = annotation(child) { result.append(annotation) }
             case "Documentation": result += documentation(child)
@@ -40,7 +40,7 @@ struct XMLExpressionReader {
     func documentation(_ node: XMLNode) -> [ServiceModel.Annotation] {
         node.children.compactMap { child in
             let text = ReadingState.trimmed(child.text)
-            guard !text.isEmpty else { return nil }
+            guard !text.isEmpty, !child.tag.isEmpty else { return nil }
             var annotation = ServiceModel.Annotation(
                 term: child.name == "Summary" ? Self.description : Self.longDescription, value: .string(text))
             annotation.place = child.place
@@ -72,7 +72,12 @@ struct XMLExpressionReader {
     }
 
     private func operands(of node: XMLNode) -> [XMLNode] {
-        node.children.filter { !XMLSchemaReader.annotationNames.contains($0.name) }
+        node.children.filter { child in
+            if !child.tag.isEmpty { return !XMLSchemaReader.annotationNames.contains(child.name) }
+            state.tell(
+                .unknownElement, "CSDL has no element '\(child.name.prefix(100))'", assuming: "it is ignored", at: child.place)
+            return false
+        }
     }
 
     /// Reads a constant or a path by the name of its attribute or element, or returns `nil` for other names.
@@ -81,8 +86,8 @@ struct XMLExpressionReader {
         case "String": return .string(text)
         case "Bool":
             switch ReadingState.trimmed(text) {
-            case "true", "1": return .bool(true)
-            case "false", "0": return .bool(false)
+            case "true", "1", "True", "TRUE": return .bool(true)
+            case "false", "0", "False", "FALSE": return .bool(false)
             default:
                 state.invalid("Bool", text, assuming: "it is a string", at: place)
                 return .string(text)
@@ -127,10 +132,11 @@ struct XMLExpressionReader {
         case "Null": return .null
         case "Apply":
             return .apply(function: state.path(node.take("Function") ?? ""), arguments: operands(of: node).map(expression))
-        case "Cast", "AssertType", "IsOf":
+        case "Cast", "AssertType", "IsOf", "IsType":
+            // V3 has AssertType and IsType.
             let type = XMLSchemaReader(state).typeReference(node)
             let operand = value(of: node) ?? missing(node)
-            return node.name == "IsOf" ? .isOf(operand, type: type) : .cast(operand, type: type)
+            return node.name.hasPrefix("Is") ? .isOf(operand, type: type) : .cast(operand, type: type)
         case "If":
             let parts = operands(of: node).map(expression)
             guard parts.count >= 2 else { return missing(node) }

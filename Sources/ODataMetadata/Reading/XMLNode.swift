@@ -31,6 +31,9 @@ final class XMLNode {
         self.place = place
     }
 
+    /// The name of an element of CSDL or of the document around it; empty for elements of other namespaces.
+    var tag: String { isKnown || XMLNamespace.isEDMX(namespace) ? name : "" }
+
     /// The common elements without text. Blanks in them are ignored.
     private static let elementsWithoutText: Set = [
         "EntityType", "ComplexType", "EnumType", "EntityContainer", "Action", "Function", "Property", "NavigationProperty", "Member",

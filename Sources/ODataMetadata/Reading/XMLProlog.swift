@@ -6,22 +6,29 @@ enum XMLProlog {
         "The metadata document has a document type declaration, which CSDL doesn't use: it isn't read, since entities can "
         + "grow without bounds."
 
-    /// Returns the document in UTF-8 without an XML declaration, and refuses a document type declaration.
+    /// Returns the document in UTF-8 with a valid XML declaration or without one, and refuses a document type declaration.
     ///
     /// On Linux, libxml2 accepts some invalid UTF-8, and `XMLParser` traps on it, so the parser must only get valid UTF-8.
-    static func checked(_ data: Data) throws -> Data {
-        let data = try unicode(data)
+    static func checked(_ data: Data, state: ReadingState) throws -> Data {
+        var data = try unicode(data, state: state)
         var index = data.startIndex
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { index += 3 }
+        let start = index
         while index < data.endIndex {
             let rest = data[index...]
             if rest.starts(with: "<?".utf8) {
-                index = end(of: rest, "?>") ?? data.endIndex
+                let end = end(of: rest, "?>") ?? data.endIndex
+                if index > start, rest.starts(with: "<?xml ".utf8) {
+                    state.tell(
+                        .misplacedElement, "the XML declaration isn't at the beginning of the document", assuming: "it is ignored",
+                        at: Place(line: line(of: index, in: data), column: 1))
+                    blank(index..<end, in: &data)
+                }
+                index = end
             } else if rest.starts(with: "<!--".utf8) {
                 index = end(of: rest.dropFirst(4), "-->") ?? data.endIndex
             } else if rest.starts(with: "<!".utf8) {
-                let line = data[..<index].reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
-                throw ServiceModelError(kind: .documentType, message: refusal, line: line, column: 1)
+                throw ServiceModelError(kind: .documentType, message: refusal, line: line(of: index, in: data), column: 1)
             } else if [0x20, 0x09, 0x0A, 0x0D].contains(data[index]) {
                 index += 1
             } else {
@@ -63,12 +70,24 @@ enum XMLProlog {
         data.range(of: Data(mark.utf8))?.upperBound
     }
 
-    private static func unicode(_ data: Data) throws -> Data {
+    private static func line(of index: Data.Index, in data: Data) -> Int {
+        data[..<index].reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+    }
+
+    /// Replaces a part of the document by blanks. Line breaks are kept, so that positions remain right.
+    private static func blank(_ range: Range<Data.Index>, in data: inout Data) {
+        for index in range where data[index] != UInt8(ascii: "\n") { data[index] = UInt8(ascii: " ") }
+    }
+
+    private static func unicode(_ data: Data, state: ReadingState) throws -> Data {
         if data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE]) {
             return try body(of: String(data: data, encoding: .utf16), "UTF-16")
         }
-        // The declaration, in ASCII, states any other encoding.
-        let head = String(decoding: data.prefix(200), as: UTF8.self)
+        // Without a byte order mark, the first `<` tells.
+        if data.starts(with: [0x3C, 0x00]) { return try body(of: String(data: data, encoding: .utf16LittleEndian), "UTF-16") }
+        if data.starts(with: [0x00, 0x3C]) { return try body(of: String(data: data, encoding: .utf16BigEndian), "UTF-16") }
+        // The declaration, in ASCII, states any other encoding. Blanks or comments can precede it by mistake.
+        let head = String(decoding: data.prefix(1_000), as: UTF8.self)
         var name = "utf-8"
         if let start = head.range(of: "<?xml "), let end = head.range(of: "?>"), start.upperBound <= end.lowerBound,
             let encoding = head[start.upperBound..<end.lowerBound].range(of: "encoding")
@@ -79,6 +98,17 @@ enum XMLProlog {
         switch name {
         case "utf-8", "utf8":
             guard String(data: data, encoding: .utf8) != nil else { return try body(of: nil, "UTF-8") }
+            return data
+        case "utf-16", "utf16", "utf-16le", "utf-16be", "ucs-2", "unicode":
+            // The declaration is readable, so the text isn't in UTF-16: .NET writes this name into strings, which are saved as UTF-8.
+            guard String(data: data, encoding: .utf8) != nil else { return try body(of: nil, "UTF-16") }
+            state.tell(
+                .invalidValue, "the XML declaration names the encoding '\(name)', which the document isn't in",
+                assuming: "the document is in UTF-8", at: Place(line: 1, column: 1))
+            var data = data
+            if let start = data.range(of: Data("<?xml ".utf8)), let end = end(of: data[start.lowerBound...], "?>") {
+                blank(start.lowerBound..<end, in: &data)
+            }
             return data
         case "us-ascii", "ascii": return try body(of: String(data: data, encoding: .ascii), "US-ASCII")
         case "iso-8859-1", "latin1": return try body(of: String(data: data, encoding: .isoLatin1), "ISO-8859-1")

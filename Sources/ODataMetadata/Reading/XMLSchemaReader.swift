@@ -145,7 +145,7 @@ struct XMLSchemaReader {
                 group.annotations[index].qualifier = qualifier
             }
         }
-        for child in node.children where !Self.annotationNames.contains(child.name) { tellUnknown(child, assuming: "it is ignored") }
+        for child in node.children where !Self.annotationNames.contains(child.tag) { tellUnknown(child, assuming: "it is ignored") }
         return group
     }
 
@@ -160,12 +160,12 @@ struct XMLSchemaReader {
         var relations: [ServiceModel.NavigationProperty] = []
         var extensions = ServiceModel.Extensions()
         for child in node.children {
-            switch child.name {
-            case "Property" where child.isKnown:
+            switch child.tag {
+            case "Property":
                 if let property = property(child) { properties.append(property) } else { extensions.elements.append(child.kept) }
-            case "NavigationProperty" where child.isKnown:
+            case "NavigationProperty":
                 if let relation = navigationProperty(child) { relations.append(relation) } else { extensions.elements.append(child.kept) }
-            case "Key" where child.isKnown:
+            case "Key":
                 if hasKey {
                     state.tell(.duplicate, "the type has two keys", assuming: "the first counts", at: child.place)
                 } else {
@@ -191,7 +191,7 @@ struct XMLSchemaReader {
 
     private func key(_ node: XMLNode) -> [ServiceModel.KeyReference] {
         node.children.compactMap { child in
-            guard child.name == "PropertyRef", let path = child.take("Name") else {
+            guard child.tag == "PropertyRef", let path = child.take("Name") else {
                 tellUnknown(child, assuming: "it is ignored")
                 return nil
             }
@@ -229,7 +229,7 @@ struct XMLSchemaReader {
             relation.partner = node.take("Partner").map(state.path)
             relation.containsTarget = state.bool(node.take("ContainsTarget"), default: false, of: "ContainsTarget", at: place)
             for child in node.children {
-                switch child.name {
+                switch child.tag {
                 case "ReferentialConstraint":
                     guard let property = child.take("Property"), let referenced = child.take("ReferencedProperty") else {
                         missing("Property or ReferencedProperty", of: child, assuming: "the constraint is ignored")
@@ -264,7 +264,7 @@ struct XMLSchemaReader {
         var members: [ServiceModel.EnumType.Member] = []
         var next: Int64 = 0
         for child in node.children {
-            switch child.name {
+            switch child.tag {
             case "Member":
                 guard let name = self.name(of: child) else {
                     extensions.elements.append(child.kept)
@@ -347,7 +347,7 @@ struct XMLSchemaReader {
             returnType?.place = node.place
         }
         for child in node.children {
-            switch child.name {
+            switch child.tag {
             case "Parameter":
                 guard let name = self.name(of: child) else {
                     extensions.elements.append(child.kept)
@@ -379,7 +379,7 @@ struct XMLSchemaReader {
     // MARK: Associations
 
     private func association(_ node: XMLNode, _ name: String) -> Associations.Association {
-        let ends = node.children.filter { $0.name == "End" }.map { end -> (String, Associations.End) in
+        let ends = node.children.filter { $0.tag == "End" }.map { end -> (String, Associations.End) in
             let type = end.value("Type").map { state.typeName($0).name } ?? "Edm.Untyped"
             // The default role is the simple name of the type.
             let role = end.value("Role") ?? type.split(separator: ".").last.map(String.init) ?? ""
@@ -387,13 +387,13 @@ struct XMLSchemaReader {
                 role,
                 Associations.End(
                     type: type, multiplicity: end.value("Multiplicity") ?? "*",
-                    onDelete: end.children.first { $0.name == "OnDelete" }.flatMap(deleteAction))
+                    onDelete: end.children.first { $0.tag == "OnDelete" }.flatMap(deleteAction))
             )
         }
-        let constraint = node.children.first { $0.name == "ReferentialConstraint" }.flatMap { constraint -> Associations.Constraint? in
+        let constraint = node.children.first { $0.tag == "ReferentialConstraint" }.flatMap { constraint -> Associations.Constraint? in
             func part(_ name: String) -> (role: String, properties: [String])? {
-                guard let part = constraint.children.first(where: { $0.name == name }), let role = part.value("Role") else { return nil }
-                return (role, part.children.compactMap { $0.value("Name") })
+                guard let part = constraint.children.first(where: { $0.tag == name }), let role = part.value("Role") else { return nil }
+                return (role, part.children.compactMap { $0.tag == "PropertyRef" ? $0.value("Name") : nil })
             }
             guard let principal = part("Principal"), let dependent = part("Dependent") else {
                 missing("Principal or Dependent", of: constraint, assuming: "the constraint is ignored")

@@ -24,6 +24,53 @@ import Testing
         #expect(model.navigationProperty("d", of: "S.C")?.targetType == "Edm.Untyped")
     }
 
+    @Test func spellingsOfTypes() throws {
+        let (model, faults) = try faults(
+            """
+            <TypeDefinition Name="A" UnderlyingType="Edm.Decimal"/><TypeDefinition Name="B" UnderlyingType="S.A"/>
+            <TypeDefinition Name="C" UnderlyingType="S.C"/>
+            <ComplexType Name="T"><Property Name="a" Type="Edm.string"/><Property Name="b" Type="Collection(int32)"/>
+            <Property Name="c" Type="S.B"/></ComplexType>
+            <Action Name="do"/><EntityContainer Name="K"><ActionImport Name="do" Action="do"/></EntityContainer>
+            <Annotation Term="T.x" Bool="True"/>
+            """)
+        // A chain of type definitions has the type at its end.
+        #expect(faults == ["invalidValue 4", "unknownType 5", "unknownType 6", "unknownType 6", "unknownResource 8"])
+        #expect(model.schemas.first?.typeDefinitions.map(\.underlyingType.name) == ["Edm.Decimal", "Edm.Decimal", "Edm.Untyped"])
+        #expect(model.complexType("S.T")?.properties.map(\.type.description) == ["Edm.String", "Collection(Edm.Int32)", "S.B"])
+        #expect(model.operationImports.map(\.operation) == ["S.do"])
+        #expect(model.schemas.first?.annotations.first?.value == .bool(true))
+    }
+
+    @Test func elementsOfOtherNamespaces() throws {
+        // They have names of CSDL, but aren't part of it.
+        let model = try ServiceModel(
+            xml: document(
+                """
+                <EntityType Name="E"><Key><PropertyRef Name="id"/><x:PropertyRef Name="no"/></Key><x:Annotation Term="T.x"/>
+                <Property Name="id" Type="Edm.Int32" Nullable="false"><x:Documentation><x:Summary>no</x:Summary></x:Documentation></Property>
+                <x:Property Name="q" Type="Edm.Int32"/></EntityType><EnumType Name="N"><x:Member Name="no"/><Member Name="m"/></EnumType>
+                <Action Name="do"><x:Parameter Name="no"/></Action>
+                <EntityContainer Name="K"><EntitySet Name="Es" EntityType="S.E"><x:NavigationPropertyBinding Path="a" Target="b"/></EntitySet>
+                </EntityContainer>
+                """, attributes: "xmlns:x=\"urn:x\""))
+        let type = try #require(model.entityType("S.E"))
+        #expect(type.key.map(\.path) == ["id"] && type.properties.map(\.name) == ["id"] && type.annotations.isEmpty)
+        #expect(type.extensions.elements.map(\.name) == ["Annotation", "Property"])
+        #expect(type.properties.first?.annotations.isEmpty == true)
+        #expect(model.enumType("S.N")?.members.map(\.name) == ["m"])
+        #expect(model.operations("S.do").first?.parameters.isEmpty == true)
+        #expect(model.entitySet("Es")?.extensions.elements.map(\.name) == ["NavigationPropertyBinding"])
+        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["misplacedElement 4"])
+    }
+
+    @Test func anAliasNamedEdm() throws {
+        let model = try ServiceModel(
+            xml: document("<ComplexType Name=\"T\"><Property Name=\"p\" Type=\"Edm.Int32\"/></ComplexType>", attributes: "Alias=\"Edm\""))
+        #expect(model.complexType("S.T")?.properties.first?.type.name == "Edm.Int32")
+        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["invalidName 3"])
+    }
+
     @Test func basesAndCycles() throws {
         let (model, faults) = try faults(
             """

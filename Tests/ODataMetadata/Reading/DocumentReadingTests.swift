@@ -126,4 +126,28 @@ import Testing
         #expect(throws: ServiceModelError.self) { try ServiceModel(data: latin.dropFirst(44)) }
         #expect(throws: ServiceModelError.self) { try ServiceModel(data: Data("<?xml version=\"1.0\" encoding=\"EBCDIC\"?><a/>".utf8)) }
     }
+
+    @Test func declarationsThatArentTrue() throws {
+        let text = String(decoding: document("<ComplexType Name=\"Größe\"/>"), as: UTF8.self)
+        // .NET names UTF-16 in strings, and they are saved as UTF-8.
+        for name in ["utf-16", "UTF-16LE", "Unicode"] {
+            let model = try ServiceModel(data: Data(("<?xml version=\"1.0\" encoding=\"\(name)\"?>\n" + text).utf8))
+            #expect(model.complexType("S.Größe")?.position?.line == 5)
+            #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["invalidValue 1"])
+        }
+        // Blanks and comments in front of the declaration.
+        for start in ["\n ", "<!-- saved -->\n", "\u{FEFF}\n"] {
+            let model = try ServiceModel(data: Data((start + "<?xml version=\"1.0\"\nencoding=\"utf-8\"?>\n" + text).utf8))
+            #expect(model.complexType("S.Größe")?.position?.line == 7)
+            #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["misplacedElement 2"])
+        }
+        // UTF-16 without a byte order mark.
+        for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian] {
+            let wide = try #require(("<?xml version=\"1.0\"?>" + text).data(using: encoding))
+            #expect(try ServiceModel(data: wide).complexType("S.Größe") != nil)
+        }
+        #expect(throws: ServiceModelError.self) {
+            try ServiceModel(data: Data("<?xml version=\"1.0\" encoding=\"utf-16\"?>".utf8) + Data([0x3C, 0xFF, 0xFE]))
+        }
+    }
 }

@@ -39,6 +39,16 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: MetadataDocuments.folder != nil, "SHARED_DIRECTORY has no metadata documents"))
+    func aLargeDocumentCutOff() throws {
+        let data = try MetadataDocuments.data("graph-v1.0.xml")
+        // A full sweep cuts at every 1,000th byte.
+        for end in stride(from: 1_000, to: data.count, by: Sweep.isFull ? 1_000 : 700_000) {
+            let error = #expect(throws: ServiceModelError.self) { try ServiceModel(data: data.prefix(end)) }
+            #expect(error?.kind == .malformed && error?.line ?? 0 > 0, "at \(end)")
+        }
+    }
+
     @Test func changedBytes() {
         var random = SeededGenerator(seed: 34)
         for data in samples() {

@@ -1,0 +1,159 @@
+import Foundation
+import ODataMetadata
+import Testing
+
+/// Documents of V1 to V3 with what V4 writes in another way, and files of the Entity Framework.
+@Suite struct OlderDocumentsTests {
+    private func model(
+        _ schemas: String, version: String = "2.0", references: String = "", _ given: [String: Data] = [:]
+    ) throws -> ServiceModel {
+        let text = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">\(references)
+            <edmx:DataServices m:DataServiceVersion="\(version)"
+              xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+            \(schemas)
+            </edmx:DataServices></edmx:Edmx>
+            """
+        return try ServiceModel(data: Data(text.utf8), references: given)
+    }
+
+    private func schema(_ namespace: String, _ children: String, edm: String = "2008/09") -> String {
+        "<Schema Namespace=\"\(namespace)\" xmlns=\"http://schemas.microsoft.com/ado/\(edm)/edm\">\(children)</Schema>"
+    }
+
+    private let pair = """
+        <EntityType Name="P"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <NavigationProperty Name="Qs" Relationship="PQ" FromRole="P" ToRole="Q"/></EntityType>
+        <EntityType Name="Q"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <NavigationProperty Name="P" Relationship="S.PQ" FromRole="Q" ToRole="P"/></EntityType>
+        <Association Name="PQ"><End Type="S.P" Multiplicity="1"/><End Type="S.Q" Multiplicity="*"/></Association>
+        """
+
+    @Test func rolesAndNamespacesThatArentStated() throws {
+        let model = try model(
+            schema(
+                "S",
+                pair + """
+                    <EntityContainer Name="K"><EntitySet Name="Ps" EntityType="S.P"/><EntitySet Name="Qs" EntityType="S.Q"/>
+                    <AssociationSet Name="PQs" Association="PQ"><End EntitySet="Qs"/><End EntitySet="Ps"/></AssociationSet></EntityContainer>
+                    """))
+        #expect(model.diagnostics.isEmpty)
+        let relation = try #require(model.navigationProperty("Qs", of: "S.P"))
+        #expect(relation.targetType == "S.Q" && relation.isCollection && relation.partner == "P")
+        #expect(model.bindingTarget(of: "Qs", in: "Ps") == "Qs" && model.bindingTarget(of: "P", in: "Qs") == "Ps")
+    }
+
+    @Test func containersThatExtendOthers() throws {
+        let older = try model(
+            schema(
+                "S",
+                pair + """
+                    <EntityContainer Name="Base"><EntitySet Name="Ps" EntityType="S.P"/></EntityContainer>
+                    <EntityContainer Name="K" Extends="Base"><EntitySet Name="Qs" EntityType="S.Q"/></EntityContainer>
+                    """))
+        #expect(older.diagnostics.isEmpty)
+        #expect(older.container?.name == "K" && older.entitySets.map(\.name) == ["Qs", "Ps"])
+        // The sets of the extended container are targets, and of several containers the service's is the one that extends.
+        let newer = try ServiceModel(
+            xml: document(
+                """
+                <EntityType Name="A"><Key><PropertyRef Name="id"/></Key><Property Name="id" Type="Edm.Int32" Nullable="false"/>
+                <NavigationProperty Name="n" Type="S.A"/></EntityType>
+                <EntityContainer Name="Base"><EntitySet Name="As" EntityType="S.A"/></EntityContainer>
+                <EntityContainer Name="K" Extends="S.Base"><Singleton Name="Me" Type="S.A">
+                <NavigationPropertyBinding Path="n" Target="As"/></Singleton></EntityContainer>
+                """))
+        #expect(newer.diagnostics.isEmpty)
+        #expect(newer.container?.name == "K" && newer.bindingTarget(of: "n", in: "Me") == "As")
+        #expect(try ServiceModel(xml: newer.xml()) == newer && ServiceModel(json: newer.json()).container?.name == "K")
+    }
+
+    @Test func typesInChildren() throws {
+        let model = try model(
+            schema(
+                "S",
+                """
+                <ComplexType Name="T"/><EntityContainer Name="K"><FunctionImport Name="f" IsSideEffecting="false">
+                <Parameter Name="a"><TypeRef Type="Edm.String" MaxLength="5" Nullable="true"/></Parameter>
+                <Parameter Name="b"><CollectionType ElementType="S.T"/></Parameter>
+                <ReturnType><CollectionType><TypeRef Type="Edm.Int32"/></CollectionType></ReturnType></FunctionImport></EntityContainer>
+                """, edm: "2009/11"), version: "3.0")
+        #expect(model.diagnostics.isEmpty)
+        let operation = try #require(model.operations("S.f").first)
+        #expect(operation.kind == .function && operation.parameters.map(\.type.description) == ["Edm.String", "Collection(S.T)"])
+        #expect(operation.parameters[0].type.maxLength == .fixed(5) && operation.parameters[0].type.isNullable)
+        #expect(operation.returnType?.type.description == "Collection(Edm.Int32)")
+    }
+
+    @Test func setsOfResultsAtTheReturnType() throws {
+        let model = try model(
+            schema(
+                "S",
+                pair + """
+                    <EntityContainer Name="K"><EntitySet Name="Ps" EntityType="S.P"/><FunctionImport Name="f" IsSideEffecting="false">
+                    <ReturnType Type="Collection(S.P)" EntitySet="Ps"/></FunctionImport></EntityContainer>
+                    """, edm: "2009/11"), version: "3.0")
+        #expect(model.container?.operationImports.map(\.entitySet) == ["Ps"])
+    }
+
+    @Test func parametersOfImportsAsTargets() throws {
+        let target = """
+            <Annotations Target="S.K/f/%" xmlns="http://docs.oasis-open.org/odata/ns/edm"><Annotation Term="T.x"/></Annotations>
+            """
+        let model = try model(
+            schema(
+                "S",
+                """
+                <EntityContainer Name="K"><FunctionImport Name="f" ReturnType="Edm.Int32"><Parameter Name="a" Type="Edm.String"/>
+                </FunctionImport></EntityContainer>
+                """ + target.replacingOccurrences(of: "%", with: "a") + target.replacingOccurrences(of: "%", with: "b")))
+        #expect(model.diagnostics.map(\.message) == ["the target 'S.K/f/b' of annotations isn't in the model"])
+    }
+
+    @Test func referencesOfV3() throws {
+        let main = schema(
+            "S",
+            """
+            <Using Namespace="Ext" Alias="e"/><EntityType Name="E" BaseType="e.Base"><Property Name="a" Type="Ext.Address"/></EntityType>
+            """, edm: "2009/11")
+        let reference = "<edmx:Reference Url=\"ext.xml\"/>"
+        // The reference lists no namespaces: it includes the whole document, and unknown types are expected to be there.
+        let alone = try model(main, version: "3.0", references: reference)
+        #expect(alone.diagnostics.isEmpty && alone.version == .v3)
+        let type = try #require(alone.entityType("S.E"))
+        #expect(type.baseType == "Ext.Base" && type.properties.first?.type.name == "Ext.Address")
+        #expect(alone.references.map { $0.includes.map(\.namespace) } == [["Ext"]])
+        let other = document("<ComplexType Name=\"Address\"/>").replacing("Namespace=\"S\"", with: "Namespace=\"Ext\"")
+        let both = try model(main, version: "3.0", references: reference, ["ext.xml": other])
+        #expect(both.complexType("Ext.Address") != nil)
+        #expect(both.diagnostics.filter { $0.severity == .repaired }.map(\.kind) == [.unknownBase])
+        // Without a reference the types are missing.
+        let lone = try model(main, version: "3.0").diagnostics.filter { $0.severity == .repaired }
+        #expect(lone.map(\.kind) == [.unknownBase, .unknownType])
+    }
+
+    @Test func conceptualModelsOfTheEntityFramework() throws {
+        let text = """
+            <edmx:Edmx Version="3.0" xmlns:edmx="http://schemas.microsoft.com/ado/2009/11/edmx"><edmx:Runtime>
+            <edmx:StorageModels><Schema Namespace="Store" xmlns="http://schemas.microsoft.com/ado/2009/11/edm/ssdl">
+            <EntityType Name="Row"/></Schema></edmx:StorageModels>
+            <edmx:ConceptualModels>\(schema("S", "<ComplexType Name=\"T\"/>", edm: "2009/11"))</edmx:ConceptualModels>
+            <edmx:Mappings/></edmx:Runtime><Designer xmlns="http://schemas.microsoft.com/ado/2009/11/edmx"/></edmx:Edmx>
+            """
+        let model = try ServiceModel(data: Data(text.utf8))
+        #expect(model.version == .v3 && model.schemas.map(\.namespace) == ["S"] && model.complexType("S.T") != nil)
+        #expect(model.diagnostics.isEmpty)
+    }
+
+    @Test func versionsByNamespace() throws {
+        let text = String(decoding: document("<ComplexType Name=\"T\"/>", version: "1.0"), as: UTF8.self)
+        #expect(try ServiceModel(xml: Data(text.utf8)).version == .v4)
+        #expect(try model(schema("S", "<ComplexType Name=\"T\"/>", edm: "2006/04"), version: "1.0").version == .v2)
+    }
+}
+
+extension Data {
+    fileprivate func replacing(_ text: String, with other: String) -> Data {
+        Data(String(decoding: self, as: UTF8.self).replacingOccurrences(of: text, with: other).utf8)
+    }
+}
