@@ -92,7 +92,7 @@ extension RequestVerifier {
         let before = entityPaths.count
         var point = follow(path, scope, use, at: place)
         if !point.isUnknown, !point.isCollection {
-            tell(
+            report(
                 .misplaced, at: place, path.shown, "'\(path.shown)' is \(point.typeName), not a collection",
                 fix: "use its properties without any or all")
             point = .unknown(model)
@@ -111,7 +111,7 @@ extension RequestVerifier {
             let names = model.schemas.flatMap {
                 ($0.entityTypes + $0.complexTypes).map(\.qualifiedName) + $0.enumTypes.map(\.qualifiedName)
             }
-            tell(
+            report(
                 .unknownType, at: place, type, "the model has no type '\(type)'", fix: ModelFault.fix(for: type, among: names, "types"))
             return .unknown
         }
@@ -133,7 +133,7 @@ extension RequestVerifier {
                 category != wanted
             else { return }
             let (name, otherName) = (leftExpression.shown, rightExpression?.shown ?? "the value")
-            tell(
+            report(
                 .wrongType, at: place, name, "\(name) is \(first) and can't be compared with \(otherName), which is \(second)",
                 fix: "convert one of them, or compare another property")
         default: return
@@ -147,7 +147,7 @@ extension RequestVerifier {
         if case .null = value { return }
         if point.isCollection {
             if !point.isUnknown {
-                tell(
+                report(
                     .wrongType, at: place, name, "\(name) is \(point.typeName) and can't be compared with a single value",
                     fix: "use any or all")
             }
@@ -157,10 +157,10 @@ extension RequestVerifier {
         case .unknown: return
         case .primitive(let type):
             guard let given = LiteralCheck.mismatch(value, type) else { return }
-            tell(.wrongType, at: place, name, "\(name) is \(type), not \(given)", fix: "use \(LiteralCheck.wanted(type))")
+            report(.wrongType, at: place, name, "\(name) is \(type), not \(given)", fix: "use \(LiteralCheck.wanted(type))")
         case .enumeration(let type): verify(value, against: type, name, at: place)
         case .structured(let type):
-            tell(
+            report(
                 .wrongType, at: place, name, "\(name) is \(type.qualifiedName), which has no literals",
                 fix: "compare one of its properties, or compare it with null")
         }
@@ -171,7 +171,7 @@ extension RequestVerifier {
         switch value {
         case .enumeration(let given, let member):
             if let given, model.qualifiedName(given) != type.qualifiedName {
-                tell(
+                report(
                     .wrongType, at: place, name, "\(name) is \(type.qualifiedName), not '\(given)'",
                     fix: "make '\(type.qualifiedName)' the edmTypeName of the Swift type")
                 return
@@ -181,12 +181,12 @@ extension RequestVerifier {
             text = member
             // Version 4.01 accepts the member as a string.
             guard model.version < .v401 else { break }
-            tell(
+            report(
                 .wrongType, at: place, name,
                 "\(name) is \(type.qualifiedName), whose members aren't strings in version \(model.version.rawValue)",
                 fix: "use an EdmEnumeration, or EdmValue.enumeration(type: \"\(type.qualifiedName)\", member: …)")
         default:
-            tell(
+            report(
                 .wrongType, at: place, name, "\(name) is \(type.qualifiedName), whose literals are members",
                 fix: "use an EdmEnumeration, or EdmValue.enumeration(type: \"\(type.qualifiedName)\", member: …)")
             return
@@ -195,7 +195,7 @@ extension RequestVerifier {
         guard !type.members.isEmpty else { return }
         for part in text.split(separator: ",").map({ $0.drop { $0 == " " } }) where Int64(part) == nil {
             guard !type.members.contains(where: { $0.name == part }) else { continue }
-            tell(
+            report(
                 .unknownMember, at: place, String(part), "'\(part.prefix(60))' isn't a member of \(type.qualifiedName)",
                 fix: ModelFault.fix(for: String(part), among: type.members.map(\.name), "members"))
         }
@@ -234,7 +234,7 @@ extension RequestVerifier {
                 ?? scope.entity.restrictions.containerAnnotation("FilterFunctions"),
             let allowed = found.value?.elements?.compactMap(\.text), !allowed.contains(name), !scope.entity.isUnknown
         {
-            tellRestriction(
+            reportRestriction(
                 "the function '\(name)'", at: place, name, by: "\(found.name), which lists \(allowed.joined(separator: ", "))",
                 fix: "use one of these, or filter in Swift")
         }
@@ -243,7 +243,7 @@ extension RequestVerifier {
             guard let wanted = Self.wantedCategories(name, argument: index), case .point(let point) = operand, !point.isCollection,
                 case .primitive(let type) = point.value, let category = LiteralCheck.category(of: type), !wanted.contains(category)
             else { continue }
-            tell(
+            report(
                 .wrongType, at: place, argument.shown, "\(argument.shown) is \(type), which isn't an argument of '\(name)'",
                 fix: "use another property, or another function")
         }

@@ -175,7 +175,7 @@ extension RequestVerifier {
         }
         for (path, form, source) in restricted {
             guard let own = conditions[path], !form.allows(own, on: path, names) else { continue }
-            tellRestriction(
+            reportRestriction(
                 "conditions on '\(path)' other than \(form.shown)", at: place, path, by: source,
                 fix: "use such a condition, combined with others by and, or filter in Swift")
         }

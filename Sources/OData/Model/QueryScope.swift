@@ -102,7 +102,7 @@ extension RequestVerifier {
         case .count:
             // The path of an aggregate begins at all instances.
             if !point.isUnknown, !point.isCollection, use != .aggregate {
-                tellMisplaced("$count", after: point, "isn't a collection", at: place, fix: "compare it with null")
+                reportMisplaced("$count", after: point, "isn't a collection", at: place, fix: "compare it with null")
             }
             return ModelPoint(value: .primitive("Edm.Int64"), isCollection: false, restrictions: Restrictions(model))
         case .countWhere(let filter, _):
@@ -127,11 +127,11 @@ extension RequestVerifier {
         _ name: String, from point: ModelPoint, _ scope: QueryScope, _ use: PathUse, at place: String
     ) -> (point: ModelPoint, element: (any ServiceModel.Element)?)? {
         if point.isCollection, !use.goesThroughCollections {
-            tellMisplaced(name, after: point, "is a collection", at: place, fix: "use any or all, or its $count")
+            reportMisplaced(name, after: point, "is a collection", at: place, fix: "use any or all, or its $count")
             return nil
         }
         guard let type = point.structuredType else {
-            tellMisplaced(name, after: point, "has no properties", at: place, fix: "end the path before '\(name)'")
+            reportMisplaced(name, after: point, "has no properties", at: place, fix: "end the path before '\(name)'")
             return nil
         }
         return member(name, of: type, from: point, at: place, besides: scope.names)
@@ -154,7 +154,7 @@ extension RequestVerifier {
             next.isResource = true
             return (next, property)
         }
-        if !model.isOpen(type) { tellUnknown(name, of: type, at: place, besides: more) }
+        if !model.isOpen(type) { reportUnknown(name, of: type, at: place, besides: more) }
         return nil
     }
 
@@ -167,13 +167,13 @@ extension RequestVerifier {
         switch use {
         case .filter:
             guard let source = restrictions.filterExclusion(of: path, next.element) else { return }
-            tellRestriction("'\(path)' from filters", at: place, path, by: source, fix: "filter by it in Swift")
+            reportRestriction("'\(path)' from filters", at: place, path, by: source, fix: "filter by it in Swift")
         case .sort:
             guard let source = restrictions.sortExclusion(of: path, next.element) else { return }
-            tellRestriction("'\(path)' from sorting", at: place, path, by: source, fix: "sort by it in Swift")
+            reportRestriction("'\(path)' from sorting", at: place, path, by: source, fix: "sort by it in Swift")
         case .expand:
             guard next.point.isResource, let source = restrictions.expandExclusion(of: path) else { return }
-            tellRestriction(
+            reportRestriction(
                 "'\(path)' from expansion", at: place, path, by: source, fix: "request the relation by a path of its own")
         case .select, .compute, .aggregate, .other: return
         }
@@ -188,14 +188,14 @@ extension RequestVerifier {
             // The service may know a type of a document that wasn't read.
             if !derived.isEmpty || isKnownNamespace(of: name) {
                 let fix = ModelFault.fix(for: name, among: derived.isEmpty ? allTypeNames : derived, "types derived from it")
-                tell(.unknownType, at: place, name, "the model has no type '\(name)'", fix: fix)
+                report(.unknownType, at: place, name, "the model has no type '\(name)'", fix: fix)
             }
             return nil
         }
         if let from = point.structuredType, !model.isType(type.qualifiedName, derivedFrom: from.qualifiedName),
             !model.isType(from.qualifiedName, derivedFrom: type.qualifiedName)
         {
-            tell(
+            report(
                 .misplaced, at: place, name, "'\(name)' isn't derived from \(from.qualifiedName)",
                 fix: ModelFault.fix(
                     for: name, among: model.derivedTypes(of: from.qualifiedName).map(\.qualifiedName), "types derived from it"))
@@ -217,7 +217,7 @@ extension RequestVerifier {
         return model.schema(String(full[..<dot])) != nil
     }
 
-    mutating func tellMisplaced(_ name: String, after point: ModelPoint, _ problem: String, at place: String, fix: String) {
-        tell(.misplaced, at: place, name, "'\(name)' can't follow \(point.typeName), which \(problem)", fix: fix)
+    mutating func reportMisplaced(_ name: String, after point: ModelPoint, _ problem: String, at place: String, fix: String) {
+        report(.misplaced, at: place, name, "'\(name)' can't follow \(point.typeName), which \(problem)", fix: fix)
     }
 }

@@ -23,18 +23,18 @@ struct RequestVerifier {
         return verifier.faults.filter { seen.insert($0).inserted }
     }
 
-    mutating func tell(_ kind: ModelFault.Kind, at place: String, _ offender: String, _ problem: String, fix: String) {
+    mutating func report(_ kind: ModelFault.Kind, at place: String, _ offender: String, _ problem: String, fix: String) {
         faults.append(ModelFault(kind, at: place, offender, problem, fix: fix))
     }
 
     /// Reports a name that isn't a property of a type.
-    mutating func tellUnknown(_ name: String, of type: ServiceModel.StructuredType, at place: String, besides more: Set<String> = []) {
+    mutating func reportUnknown(_ name: String, of type: ServiceModel.StructuredType, at place: String, besides more: Set<String> = []) {
         let fix = ModelFault.fix(for: name, among: model.memberNames(of: type) + more, "properties")
-        tell(.unknownProperty, at: place, name, "'\(name)' isn't a property of \(type.qualifiedName)", fix: fix)
+        report(.unknownProperty, at: place, name, "'\(name)' isn't a property of \(type.qualifiedName)", fix: fix)
     }
 
-    mutating func tellRestriction(_ what: String, at place: String, _ offender: String, by source: String, fix: String) {
-        tell(.restriction, at: place, offender, "the service excludes \(what) by \(source)", fix: fix)
+    mutating func reportRestriction(_ what: String, at place: String, _ offender: String, by source: String, fix: String) {
+        report(.restriction, at: place, offender, "the service excludes \(what) by \(source)", fix: fix)
     }
 
     /// Runs a step one level deeper, unless the request nests too deeply.
@@ -42,7 +42,7 @@ struct RequestVerifier {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Nesting.queryLimit else {
-            tell(
+            report(
                 .undetermined, at: place, place, "the request nests its parts more than \(Nesting.queryLimit) deep",
                 fix: "split the request; it can't be sent either")
             return
@@ -84,12 +84,12 @@ extension RequestVerifier {
             // Only collections can be filtered.
             guard point.isCollection else { return }
             if let name = restrictions.filterRequirement {
-                tell(.restriction, at: place, "$filter", "\(restrictions.name) requires a filter by \(name)", fix: "add one")
+                report(.restriction, at: place, "$filter", "\(restrictions.name) requires a filter by \(name)", fix: "add one")
             }
             return
         }
         if let found = restrictions.annotation("FilterRestrictions"), found.isFalse("Filterable") {
-            tellRestriction("filters", at: place, "$filter", by: found.name, fix: "filter the entities in Swift")
+            reportRestriction("filters", at: place, "$filter", by: found.name, fix: "filter the entities in Swift")
         }
         entityPaths = []
         verify(filter, scope, .filter, at: place)
@@ -97,7 +97,7 @@ extension RequestVerifier {
         verifyForms(of: filter, point.structuredType, scope, at: place)
         guard point.isCollection, !scope.isShapeUnknown else { return }
         for (path, name) in restrictions.requiredFilterProperties(of: point.structuredType) where !used.contains(path) {
-            tell(.restriction, at: place, path, "a filter must contain '\(path)' by \(name)", fix: "add a condition for it")
+            report(.restriction, at: place, path, "a filter must contain '\(path)' by \(name)", fix: "add a condition for it")
         }
     }
 
@@ -105,14 +105,14 @@ extension RequestVerifier {
         let restrictions = scope.entity.restrictions
         let found = restrictions.annotation("SortRestrictions")
         if let found, found.isFalse("Sortable") {
-            tellRestriction("sorting", at: place, "$orderby", by: found.name, fix: "sort the entities in Swift")
+            reportRestriction("sorting", at: place, "$orderby", by: found.name, fix: "sort the entities in Swift")
         }
         entityPaths = []
         verify(item.expression, scope, .sort, at: place)
         guard let found else { return }
         let list = item.isDescending ? "AscendingOnlyProperties" : "DescendingOnlyProperties"
         for path in entityPaths where found.paths(list).contains(path) {
-            tellRestriction(
+            reportRestriction(
                 "this direction for '\(path)'", at: place, path, by: "\(found.name) (\(list))", fix: "sort in the other direction")
         }
     }
@@ -129,7 +129,7 @@ extension RequestVerifier {
             items = names.map { SelectItem(QueryPath(segments: [.property($0)])) }
         }
         if !items.isEmpty, let found = scope.entity.restrictions.annotation("SelectSupport"), found.isFalse("Supported") {
-            tellRestriction("a selection of properties", at: place, "$select", by: found.name, fix: "use selectAll()")
+            reportRestriction("a selection of properties", at: place, "$select", by: found.name, fix: "use selectAll()")
         }
         for item in items {
             let reached = follow(item.path, scope, .select, at: place)
@@ -144,10 +144,10 @@ extension RequestVerifier {
         let found = scope.entity.restrictions.annotation("ExpandRestrictions")
         if let found {
             if found.isFalse("Expandable") {
-                tellRestriction("expansions", at: place, "$expand", by: found.name, fix: "request the relation by a path of its own")
+                reportRestriction("expansions", at: place, "$expand", by: found.name, fix: "request the relation by a path of its own")
             }
             if let limit = found.value?["MaxLevels"]?.intValue, limit >= 0, Int64(item.levelCount) > limit {
-                tellRestriction(
+                reportRestriction(
                     "more than \(limit) levels", at: place, "$expand", by: "\(found.name) (MaxLevels)",
                     fix: "request the deeper relations by paths of their own")
             }
@@ -159,7 +159,7 @@ extension RequestVerifier {
         if isCount { verifyCount(reached.restrictions, at: place) }
         // Version 4.01 expands streams, too.
         if !reached.isUnknown, !reached.isResource, !reached.isStream {
-            tell(
+            report(
                 .misplaced, at: place, item.path.shown, "'\(item.path.shown)' isn't a navigation property and can't be expanded",
                 fix: "select it instead")
             return
@@ -174,34 +174,34 @@ extension RequestVerifier {
         for (name, isSet, term) in [("$top", options.top != nil, "TopSupported"), ("$skip", options.skip != nil, "SkipSupported")]
         where isSet {
             if let found = restrictions.annotation(term), found.isFalse() {
-                tellRestriction(name, at: at(name), name, by: found.name, fix: "follow the next links of the pages")
+                reportRestriction(name, at: at(name), name, by: found.name, fix: "follow the next links of the pages")
             } else if restrictions.sapExcludes("pageable") || name == "$top" && restrictions.sapExcludes("topable") {
-                tellRestriction(
+                reportRestriction(
                     name, at: at(name), name, by: "sap:pageable of \(restrictions.name)", fix: "follow the next links of the pages")
             }
         }
         if !options.compute.isEmpty, let found = restrictions.annotation("ComputeSupported"), found.isFalse() {
-            tellRestriction("computed properties", at: at("$compute"), "$compute", by: found.name, fix: "compute them in Swift")
+            reportRestriction("computed properties", at: at("$compute"), "$compute", by: found.name, fix: "compute them in Swift")
         }
     }
 
     mutating func verifyCount(_ restrictions: Restrictions, at place: String) {
         let fix = "count the entities of all pages"
         if let found = restrictions.annotation("CountRestrictions"), found.isFalse("Countable") {
-            tellRestriction("counts", at: place, "$count", by: found.name, fix: fix)
+            reportRestriction("counts", at: place, "$count", by: found.name, fix: fix)
         } else if restrictions.sapExcludes("countable") {
-            tellRestriction("counts", at: place, "$count", by: "sap:countable of \(restrictions.name)", fix: fix)
+            reportRestriction("counts", at: place, "$count", by: "sap:countable of \(restrictions.name)", fix: fix)
         }
     }
 
     /// Verifies a search, whose operators a service may exclude.
     private mutating func verify(_ search: SearchTerm, _ restrictions: Restrictions, at place: String) {
         if restrictions.sapExcludes("searchable") {
-            tellRestriction("searches", at: place, "$search", by: "sap:searchable of \(restrictions.name)", fix: "use a filter")
+            reportRestriction("searches", at: place, "$search", by: "sap:searchable of \(restrictions.name)", fix: "use a filter")
         }
         guard let found = restrictions.annotation("SearchRestrictions") else { return }
         if found.isFalse("Searchable") {
-            tellRestriction("searches", at: place, "$search", by: found.name, fix: "use a filter")
+            reportRestriction("searches", at: place, "$search", by: found.name, fix: "use a filter")
             return
         }
         let excluded = Set((found.value?["UnsupportedExpressions"]?.text ?? "").split { $0 == "," || $0 == " " }.map(String.init))
@@ -223,7 +223,7 @@ extension RequestVerifier {
             }
         }
         for name in used.intersection(excluded).sorted() {
-            tellRestriction("'\(name)' in searches", at: place, name, by: found.name, fix: "use single words")
+            reportRestriction("'\(name)' in searches", at: place, name, by: found.name, fix: "use single words")
         }
     }
 }

@@ -54,7 +54,7 @@ extension RequestVerifier {
             let names = model.entitySets.map(\.name) + model.singletons.map(\.name) + model.operationImports.map(\.name)
             let fix = ModelFault.fix(for: name, among: names, "resources")
             let what = parameters == nil ? "entity set, singleton or operation import" : "function import"
-            tell(.unknownResource, at: place, name, "the service has no \(what) '\(name)'", fix: fix)
+            report(.unknownResource, at: place, name, "the service has no \(what) '\(name)'", fix: fix)
             return nil
         }
         let overloads = model.operations(item.operation).filter { !$0.isBound }
@@ -62,7 +62,7 @@ extension RequestVerifier {
         // The parameters of a plain name are in query options or a body.
         guard case .some(.some(let given)) = parameters else { return overloads.count == 1 ? result(of: overloads[0], in: set) : nil }
         guard let operation = overloads.first(where: { takes($0, given.map(\.name)) }) else {
-            tellParameters(name, given.map(\.name), overloads, at: place)
+            reportParameters(name, given.map(\.name), overloads, at: place)
             return nil
         }
         verify(given.map { ($0.name, $0.value) }, of: operation, at: place)
@@ -99,7 +99,7 @@ extension RequestVerifier {
         case .name(let name, let isText):
             if point.isUnknown { return nil }
             guard let type = point.structuredType else {
-                tellMisplaced(name, after: point, "has no properties", at: place, fix: "end the path before '\(name)'")
+                reportMisplaced(name, after: point, "has no properties", at: place, fix: "end the path before '\(name)'")
                 return nil
             }
             if point.isCollection || behindKeySegment {
@@ -112,7 +112,7 @@ extension RequestVerifier {
                 }
             }
             if point.isCollection {
-                tellMisplaced(name, after: point, "is a collection", at: place, fix: "choose one of its members by key")
+                reportMisplaced(name, after: point, "is a collection", at: place, fix: "choose one of its members by key")
                 return nil
             }
             // Version 4.01 accepts operations without their namespace.
@@ -134,14 +134,14 @@ extension RequestVerifier {
             // In text, the parentheses may contain the parameters of a function.
             guard let parts else { return point.element }
             if !point.isUnknown, !point.isCollection {
-                tellMisplaced("a key", after: point, "isn't a collection", at: place, fix: "remove the key")
+                reportMisplaced("a key", after: point, "isn't a collection", at: place, fix: "remove the key")
                 return nil
             }
             verifyKey(parts, of: point, at: place)
             return point.element
         case .keySegment(let value):
             if let found = point.restrictions.containerAnnotation("KeyAsSegmentSupported"), found.isFalse() {
-                tellRestriction("keys as segments", at: place, "a key", by: found.name, fix: "use key(_:)")
+                reportRestriction("keys as segments", at: place, "a key", by: found.name, fix: "use key(_:)")
             }
             if !behindKeySegment, let type = point.structuredType, model.key(of: type).count == 1 {
                 verifyKey([ResourcePath.KeyPart(.literal(value))], of: point, at: place)
@@ -153,7 +153,7 @@ extension RequestVerifier {
         case .index: return point.element
         case .count:
             if !point.isUnknown, !point.isCollection {
-                tellMisplaced("$count", after: point, "isn't a collection", at: place, fix: "remove it")
+                reportMisplaced("$count", after: point, "isn't a collection", at: place, fix: "remove it")
             }
             verifyCount(point.restrictions, at: place)
             return point
@@ -164,14 +164,14 @@ extension RequestVerifier {
     /// Verifies that the service allows reading the resource.
     private mutating func verifyReading(_ point: ModelPoint, _ steps: [ResourceStep], at place: String) {
         if steps.count == 1, point.isResource, point.restrictions.sapExcludes("addressable") {
-            tellRestriction(
+            reportRestriction(
                 "direct access", at: place, point.restrictions.name, by: "sap:addressable of \(point.restrictions.name)",
                 fix: "reach the entities by a navigation property")
         }
         guard point.isResource, let found = point.restrictions.annotation("ReadRestrictions") else { return }
         let byKey = point.isCollection ? nil : found.value?["ReadByKeyRestrictions"]?["Readable"]?.boolValue
         guard byKey == false || byKey == nil && found.isFalse("Readable") else { return }
-        tellRestriction("reading", at: place, point.restrictions.name, by: found.name, fix: "read a resource that leads there")
+        reportRestriction("reading", at: place, point.restrictions.name, by: found.name, fix: "read a resource that leads there")
     }
 }
 
@@ -181,7 +181,7 @@ extension RequestVerifier {
     mutating func verifyKey(_ parts: [ResourcePath.KeyPart], of point: ModelPoint, at place: String) {
         guard let type = point.structuredType, type.kind == .entity else { return }
         if let found = point.restrictions.annotation("IndexableByKey"), found.isFalse() {
-            tellRestriction("access by key", at: place, "a key", by: found.name, fix: "filter by the key's properties")
+            reportRestriction("access by key", at: place, "a key", by: found.name, fix: "filter by the key's properties")
         }
         let key = model.key(of: type)
         guard !key.isEmpty else { return }
@@ -196,7 +196,7 @@ extension RequestVerifier {
         guard !references.isEmpty else {
             let keys = ([key] + alternateKeys(of: type, point)).map { $0.map(\.name).joined(separator: ", ") }
             let given = named.isEmpty ? "a key of one value" : "'\(named.joined(separator: ", "))'"
-            tell(
+            report(
                 .key, at: place, named.joined(separator: ","), "\(given) isn't a key of \(type.qualifiedName)",
                 fix: "the keys are: " + keys.joined(separator: "; "))
             return
@@ -244,7 +244,7 @@ extension RequestVerifier {
             if point.isUnknown || isFirst && (!model.operations(name).isEmpty || model.operationImport(name) != nil) { return nil }
             guard isKnownNamespace(of: name) else { return nil }
             let exists = !model.operations(name).isEmpty
-            tell(
+            report(
                 .unknownOperation, at: place, name,
                 exists ? "'\(name)' isn't bound to \(point.typeName)" : "the model has no operation '\(name)'",
                 fix: ModelFault.fix(
@@ -254,7 +254,7 @@ extension RequestVerifier {
         }
         guard let parameters else { return overloads.count == 1 ? result(of: overloads[0]) : nil }
         guard let operation = overloads.first(where: { takes($0, parameters.map(\.name)) }) else {
-            tellParameters(name, parameters.map(\.name), overloads, at: place)
+            reportParameters(name, parameters.map(\.name), overloads, at: place)
             return nil
         }
         verify(parameters, of: operation, at: place)
@@ -272,11 +272,11 @@ extension RequestVerifier {
             }
     }
 
-    private mutating func tellParameters(
+    private mutating func reportParameters(
         _ name: String, _ given: [String], _ overloads: [ServiceModel.Operation], at place: String
     ) {
         let lists = overloads.map { "(" + $0.callParameters.map(\.name).joined(separator: ", ") + ")" }
-        tell(
+        report(
             .unknownOperation, at: place, name, "'\(name)' has no overload with the parameters (\(given.joined(separator: ", ")))",
             fix: lists.isEmpty ? "the model has no such operation" : "the parameters are " + lists.joined(separator: " or "))
     }

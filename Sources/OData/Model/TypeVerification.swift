@@ -95,7 +95,7 @@ private struct TypeVerifier {
         rest.append((type, structured))
     }
 
-    private mutating func tell(_ kind: ModelFault.Kind, at place: String, _ offender: String, _ problem: String, fix: String) {
+    private mutating func report(_ kind: ModelFault.Kind, at place: String, _ offender: String, _ problem: String, fix: String) {
         faults.append(ModelFault(kind, at: place, offender, problem, fix: fix))
     }
 
@@ -114,7 +114,7 @@ private struct TypeVerifier {
         if case .names(let stated, _)? = (type as? any PropertyNaming.Type)?.decodedProperties {
             names += stated.filter { !names.contains($0) }
         } else if failure != nil {
-            tell(
+            report(
                 .undetermined, at: "\(type)", "\(type)",
                 "decoding a sample of it failed, so that some of its properties aren't compared: \(failure ?? "")",
                 fix: "let the types of its properties conform to PropertySample, or state their names as PropertyNaming")
@@ -139,7 +139,7 @@ private struct TypeVerifier {
             point.isResource = true
             compare(request, with: point, isNullable: property.isNullable, property.target, at: place)
         } else if !model.isOpen(structured) {
-            tell(
+            report(
                 .unknownProperty, at: place, name, "'\(name)' isn't a property of \(structured.qualifiedName)",
                 fix: ModelFault.fix(for: name, among: model.memberNames(of: structured), "properties"))
         }
@@ -187,20 +187,20 @@ private struct TypeVerifier {
         default: break
         }
         if isRelation, !point.isResource {
-            tell(
+            report(
                 .wrongType, at: place, target, "'\(target)' isn't a navigation property, but \(outer) is for one",
                 fix: "use the type of its values")
             return
         }
         guard isCollection == point.isCollection else {
-            tell(
+            report(
                 .wrongType, at: place, target,
                 "'\(target)' is \(point.typeName), " + (isCollection ? "not a collection" : "a collection") + ", but \(outer) is "
                     + (isCollection ? "one" : "not one"), fix: isCollection ? "use the type of one value" : "use an array or ToMany")
             return
         }
         if isNullable, !isOptional, !point.isStream {
-            tell(
+            report(
                 .nullability, at: place, target, "'\(target)' can be null, but \(outer) can't",
                 fix: point.isResource ? "make it optional, or use ToOne" : "make it optional, or use Presence")
         }
@@ -219,8 +219,8 @@ private struct TypeVerifier {
         case (.structured(let structured), nil), (.structured(let structured), .wrapped?): add(type, structured)
         case (.primitive(let name), .primitive(let exact, let lossy)?):
             if exact.contains(name) { return }
-            guard lossy.contains(name) else { return tellWrong(type, point, target, at: place) }
-            tell(
+            guard lossy.contains(name) else { return reportWrong(type, point, target, at: place) }
+            report(
                 .precision, at: place, target, "'\(target)' is \(name), and \(type) can't hold all of its values exactly",
                 fix: "use \(Self.swiftType(of: name))")
         case (.primitive("Edm.String"), .enumeration?), (.primitive, nil): return
@@ -230,18 +230,18 @@ private struct TypeVerifier {
         case (.enumeration, nil):
             // Types of the library that accept any member by its name.
             return
-        default: tellWrong(type, point, target, at: place)
+        default: reportWrong(type, point, target, at: place)
         }
     }
 
-    private mutating func tellWrong(_ type: any Any.Type, _ point: ModelPoint, _ target: String, at place: String) {
+    private mutating func reportWrong(_ type: any Any.Type, _ point: ModelPoint, _ target: String, at place: String) {
         let wanted: String =
             switch point.value {
             case .primitive(let name): Self.swiftType(of: name)
             case .enumeration: "an enumeration, or OpenEnumeration of one"
             case .structured, .unknown: "a type with its properties"
             }
-        tell(.wrongType, at: place, target, "'\(target)' is \(point.typeName), not \(type)", fix: "use \(wanted)")
+        report(.wrongType, at: place, target, "'\(target)' is \(point.typeName), not \(type)", fix: "use \(wanted)")
     }
 
     private static func swiftType(of name: String) -> String {
@@ -271,19 +271,19 @@ private struct TypeVerifier {
 
     private mutating func compare(_ mapping: EnumerationMapping, _ type: ServiceModel.EnumType, at place: String) {
         if let name = mapping.edmTypeName, model.qualifiedName(name) != type.qualifiedName {
-            tell(
+            report(
                 .wrongType, at: place, name, "the edmTypeName of \(mapping.type) is '\(name)', but the property is \(type.qualifiedName)",
                 fix: "correct it, since literals are written with it")
         }
         let names = type.members.map(\.name)
         for member in mapping.members ?? [] where !names.contains(member) && !names.isEmpty {
-            tell(
+            report(
                 .unknownMember, at: place, member, "'\(member)' of \(mapping.type) isn't a member of \(type.qualifiedName)",
                 fix: ModelFault.fix(for: member, among: names, "members"))
         }
         guard !mapping.isOpen else { return }
         for name in names where !mapping.contains(name) {
-            tell(
+            report(
                 .missingMember, at: place, name, "\(mapping.type) has no member '\(name)' of \(type.qualifiedName)",
                 fix: "add it, or use OpenEnumeration<\(mapping.type)>")
         }
@@ -305,14 +305,14 @@ private struct TypeVerifier {
                 point = ModelPoint(ServiceModel.TypeReference(found.targetType, isCollection: found.isCollection), in: model)
             } else {
                 if model.isOpen(structured) { continue }
-                tell(
+                report(
                     .unknownProperty, at: place, name, "'\(name)' isn't a property of \(structured.qualifiedName)",
                     fix: "generate the code again; the nearest name is "
                         + (NearestName.of(name, among: model.memberNames(of: structured)).map { "'\($0)'" } ?? "not there"))
                 continue
             }
             guard !property.isSame(as: point, model) else { continue }
-            tell(.wrongType, at: place, name, "'\(name)' is now \(point.typeName)", fix: "generate the code again")
+            report(.wrongType, at: place, name, "'\(name)' is now \(point.typeName)", fix: "generate the code again")
         }
     }
 }

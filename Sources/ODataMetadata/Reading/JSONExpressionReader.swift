@@ -22,7 +22,7 @@ struct JSONExpressionReader {
         }
         for (chain, member) in chains where chain.count != level + 1 {
             guard chain.count > level, let owner = owners[chain[level]] else {
-                state.tell(
+                state.report(
                     .missing, "'\(member.name)' annotates an annotation that doesn't exist", assuming: "it is ignored", at: member.place)
                 continue
             }
@@ -114,10 +114,10 @@ struct JSONExpressionReader {
     private func list(_ tree: JSONTree, atLeast least: Int, atMost most: Int = .max) -> [ServiceModel.Expression] {
         var parts = (tree.array ?? [tree]).map(expression)
         if parts.count < least {
-            state.tell(.missing, "an expression has too few operands", assuming: "they are null", at: tree.place)
+            state.report(.missing, "an expression has too few operands", assuming: "they are null", at: tree.place)
             parts += Array(repeating: .null, count: least - parts.count)
         } else if parts.count > most {
-            state.tell(.duplicate, "an expression has too many operands", assuming: "the first \(most) count", at: tree.place)
+            state.report(.duplicate, "an expression has too many operands", assuming: "the first \(most) count", at: tree.place)
         }
         return parts
     }

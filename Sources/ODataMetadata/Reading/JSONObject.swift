@@ -13,7 +13,7 @@ final class JSONObject {
         var seen: Set<String> = []
         slots = members.filter { member in
             if seen.insert(member.name).inserted { return true }
-            state.tell(
+            state.report(
                 .duplicate, "there are two members '\(member.name)'", assuming: "the first counts", at: member.place)
             return false
         }
@@ -62,7 +62,7 @@ extension JSONObject {
     func string(_ name: String, _ state: ReadingState) -> String? {
         guard let value = take(name) else { return nil }
         if let text = value.string { return text }
-        state.tell(
+        state.report(
             .invalidValue, "\(name) isn't a string", assuming: "it is ignored", at: value.place)
         return nil
     }
@@ -94,11 +94,11 @@ extension JSONObject {
         for member in members {
             if member.name.hasPrefix("$"), ReadingState.isExtensionName(String(member.name.dropFirst())), let text = member.value.text {
                 extensions.attributes.append(.init(name: String(member.name.dropFirst()), value: text))
-                state.tell(
+                state.report(
                     .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is kept unchanged", at: member.place,
                     severity: .noted)
             } else {
-                state.tell(
+                state.report(
                     .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is ignored", at: member.place)
             }
         }

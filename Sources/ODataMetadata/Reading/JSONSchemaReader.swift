@@ -102,7 +102,7 @@ struct JSONSchemaReader {
         case "Term": schema.terms.append(term(object, child, in: namespace))
         case "EntityContainer": schema.containers.append(container(object, child, in: namespace))
         default:
-            state.tell(
+            state.report(
                 .unknownElement, "'\(child.name)' has no known $Kind", assuming: "it is ignored", at: child.place)
         }
     }
@@ -218,7 +218,7 @@ struct JSONSchemaReader {
 
     private func operation(_ object: JSONObject, _ name: String, in namespace: String) -> ServiceModel.Operation? {
         guard let kind = object.string("$Kind", state).flatMap({ ServiceModel.OperationKind(rawValue: $0) }) else {
-            state.tell(
+            state.report(
                 .unknownElement, "an overload of '\(name)' is neither an action nor a function", assuming: "it is ignored", at: object.place
             )
             return nil
@@ -323,13 +323,13 @@ struct JSONSchemaReader {
     /// Returns the members of a value; reports a value that isn't an object.
     private func object(_ tree: JSONTree) -> JSONObject {
         if tree.object == nil {
-            state.tell(.invalidValue, "an object is expected here", assuming: "it is empty", at: tree.place)
+            state.report(.invalidValue, "an object is expected here", assuming: "it is empty", at: tree.place)
         }
         return JSONObject(tree.object ?? [], at: tree.place, state: state)
     }
 
     private func missing(_ member: String, at place: Place, assuming assumption: String) {
-        state.tell(.missing, "the object has no \(member)", assuming: assumption, at: place)
+        state.report(.missing, "the object has no \(member)", assuming: assumption, at: place)
     }
 
     /// Returns the members with names of the model, without names that are too long.
@@ -339,7 +339,7 @@ struct JSONSchemaReader {
 
     private func checkName(_ member: JSONTree.Member) {
         if ReadingState.isIdentifier(member.name) { return }
-        state.tell(
+        state.report(
             .invalidName, "the name '\(member.name.prefix(200))' isn't an identifier of OData", assuming: "it is kept unchanged",
             at: member.place, severity: .noted)
     }

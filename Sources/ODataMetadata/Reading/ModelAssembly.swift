@@ -65,7 +65,7 @@ struct ModelAssembly {
                     read[reference.uri] = assembly.outcome
                     for diagnostic in partState.diagnostics { state.diagnostics.append(diagnostic.moved(to: reference.uri)) }
                 } catch {
-                    state.tell(
+                    state.report(
                         .unreadReference, "the document at '\(reference.uri)' can't be read: \(error)",
                         assuming: "its types are unknown", at: reference.place)
                     read[reference.uri] = RawDocument()
@@ -138,7 +138,7 @@ struct ModelAssembly {
                 schemas.append(schema)
                 continue
             }
-            state.tell(
+            state.report(
                 .duplicateSchema, "there are two schemas with the namespace '\(schema.namespace)'",
                 assuming: "the second adds to the first", at: schema.place, path: schema.namespace)
             schemas[place].add(schema)
@@ -175,7 +175,7 @@ struct ModelAssembly {
         func filter<Child: ServiceModel.Element>(_ children: inout [Child], _ kind: String, name: (Child) -> String) {
             children.removeAll { child in
                 if names.insert(name(child)).inserted { return false }
-                state.tell(
+                state.report(
                     .duplicate, "there are two children '\(name(child))' of the namespace",
                     assuming: "the first counts: this \(kind) isn't read",
                     at: Self.place(of: child), path: child.target)
@@ -194,7 +194,7 @@ struct ModelAssembly {
             let path = schema.enumTypes[index].qualifiedName
             unique(&schema.enumTypes[index].members, in: path, name: \.name)
             if schema.enumTypes[index].members.isEmpty {
-                state.tell(
+                state.report(
                     .emptyEnumeration, "the enumeration has no members", assuming: "all its values are unknown members",
                     at: schema.enumTypes[index].place, path: path)
             }
@@ -210,14 +210,14 @@ struct ModelAssembly {
         schema.operations = Self.grouped(schema.operations, by: \.name)
         var shared: Set<String> = []
         for operation in schema.operations where names.contains(operation.name) && shared.insert(operation.name).inserted {
-            state.tell(
+            state.report(
                 .duplicate, "the operation has the name of another child of the namespace",
                 assuming: "both are kept, but CSDL JSON can't hold both", at: operation.place, path: operation.qualifiedName,
                 severity: .noted)
         }
         var targets: Set<String> = []
         for operation in schema.operations where !targets.insert(operation.target).inserted {
-            state.tell(
+            state.report(
                 .duplicate, "there are two overloads '\(operation.target)'", assuming: "both are kept", at: operation.place,
                 path: operation.target, severity: .noted)
         }
@@ -255,7 +255,7 @@ struct ModelAssembly {
     ) {
         var repeated: [Int] = []
         for (index, child) in children.enumerated() where !seen.insert(name(child)).inserted {
-            state.tell(
+            state.report(
                 .duplicate, "there are two members '\(name(child))'", assuming: "the first counts", at: Self.place(of: child),
                 path: path + "/" + name(child))
             repeated.append(index)

@@ -19,7 +19,7 @@ enum XMLProlog {
             if rest.starts(with: "<?".utf8) {
                 let end = end(of: rest, "?>") ?? data.endIndex
                 if index > start, rest.starts(with: "<?xml ".utf8) {
-                    state.tell(
+                    state.report(
                         .misplacedElement, "the XML declaration isn't at the beginning of the document", assuming: "it is ignored",
                         at: Place(line: line(of: index, in: data), column: 1))
                     blank(index..<end, in: &data)
@@ -102,7 +102,7 @@ enum XMLProlog {
         case "utf-16", "utf16", "utf-16le", "utf-16be", "ucs-2", "unicode":
             // The declaration is readable, so the text isn't in UTF-16: .NET writes this name into strings, which are saved as UTF-8.
             guard String(data: data, encoding: .utf8) != nil else { return try body(of: nil, "UTF-16") }
-            state.tell(
+            state.report(
                 .invalidValue, "the XML declaration names the encoding '\(name)', which the document isn't in",
                 assuming: "the document is in UTF-8", at: Place(line: 1, column: 1))
             var data = data

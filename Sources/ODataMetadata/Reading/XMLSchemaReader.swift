@@ -114,7 +114,7 @@ struct XMLSchemaReader {
             guard let name = name(of: node) else { break }
             let association = self.association(node, ServiceModel.qualified(name, in: namespace))
             if associations.all[association.name] != nil {
-                state.tell(
+                state.report(
                     .duplicate, "there are two associations '\(association.name)'", assuming: "the first counts", at: node.place)
             } else {
                 associations.all[association.name] = association
@@ -167,7 +167,7 @@ struct XMLSchemaReader {
                 if let relation = navigationProperty(child) { relations.append(relation) } else { extensions.elements.append(child.kept) }
             case "Key":
                 if hasKey {
-                    state.tell(.duplicate, "the type has two keys", assuming: "the first counts", at: child.place)
+                    state.report(.duplicate, "the type has two keys", assuming: "the first counts", at: child.place)
                 } else {
                     hasKey = true
                     key = self.key(child)

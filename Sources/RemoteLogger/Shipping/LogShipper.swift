@@ -114,7 +114,7 @@ public final class LogShipper: LogSink {
     }
 
     private func end(within limit: Duration) async -> Bool {
-        core.tellLosses(atOnce: true)
+        core.reportLosses(atOnce: true)
         core.refuse()
         let end = core.settings.clock.uptime &+ limit.wholeNanoseconds
         let delivered = await core.flush(within: limit - core.persistTime(within: limit))

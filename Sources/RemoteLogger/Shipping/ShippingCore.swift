@@ -15,8 +15,8 @@ final class ShippingCore: Sendable {
     let coding = ContentCodingMemory()
 
     let ledger = Locked(ShippingLedger())
-    /// Held while losses are reported: see ``tellLosses(atOnce:)``.
-    let telling = Locked(())
+    /// Held while losses are reported: see ``reportLosses(atOnce:)``.
+    let reporting = Locked(())
     private let selection: RecordSelection
     /// The start time on the clock.
     private let started: UInt64
@@ -90,7 +90,7 @@ final class ShippingCore: Sendable {
 
     func flush(within limit: Duration) async -> Bool {
         // The loss report is flushed with the other records.
-        tellLosses(atOnce: false)
+        reportLosses(atOnce: false)
         let ticket = ledger.withLock { $0.beginFlush(store.load) }
         pace.noteFlush()
         signal.send()
@@ -297,7 +297,7 @@ extension ShippingCore {
             switch nextReport {
             case .end: return
             case .wait(let end): await lossSignal.wait(until: end, clock: settings.clock)
-            case .report: tellLosses(atOnce: false)
+            case .report: reportLosses(atOnce: false)
             }
         }
     }
@@ -325,30 +325,30 @@ extension ShippingCore {
     /// Reports the losses since the last report, if there were any.
     ///
     /// - Parameter atOnce: whether to ignore the interval between reports.
-    func tellLosses(atOnce: Bool) {
-        let told = telling.withLock { _ in tell(atOnce: atOnce) }
-        guard !told.isEmpty else { return }
-        let text = told.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        report(.warning, "\(told.values.reduce(0, +)) log records were dropped so far: \(text).")
+    func reportLosses(atOnce: Bool) {
+        let reported = reporting.withLock { _ in report(atOnce: atOnce) }
+        guard !reported.isEmpty else { return }
+        let text = reported.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        report(.warning, "\(reported.values.reduce(0, +)) log records were dropped so far: \(text).")
     }
 
     /// Takes the unreported losses and writes their report in one step: a flush in between would find no losses and miss the report.
     ///
     /// - Returns: all losses, for the diagnostics; empty if no report is due.
-    private func tell(atOnce: Bool) -> [DropReason: UInt64] {
+    private func report(atOnce: Bool) -> [DropReason: UInt64] {
         let now = settings.clock.uptime
-        let (dropped, untold) = ledger.withLock { ledger -> ([DropReason: UInt64], [(reason: DropReason, count: UInt64)]) in
+        let (dropped, unreported) = ledger.withLock { ledger -> ([DropReason: UInt64], [(reason: DropReason, count: UInt64)]) in
             countLosses(&ledger)
             guard !ledger.isClosed, let due = ledger.reportDue, atOnce || due <= now else { return ([:], []) }
             ledger.noteReport(next: now &+ Self.interval)
-            return (ledger.losses.byReason, settings.reportsLosses && !ledger.isRefusing ? ledger.takeUntoldLosses() : [])
+            return (ledger.losses.byReason, settings.reportsLosses && !ledger.isRefusing ? ledger.takeUnreportedLosses() : [])
         }
-        guard !untold.isEmpty else { return dropped }
+        guard !unreported.isEmpty else { return dropped }
         let record = LogRecord(
-            losses: untold, for: settings.destination, clockOffset: sender.clockOffset, level: max(.warning, settings.minimumLevel),
+            losses: unreported, for: settings.destination, clockOffset: sender.clockOffset, level: max(.warning, settings.minimumLevel),
             clock: settings.clock)
         // If there is no room for this report, the next one includes these losses and the loss of this report.
-        if !write(record) { ledger.withLock { $0.untell(untold) } }
+        if !write(record) { ledger.withLock { $0.restoreUnreported(unreported) } }
         return dropped
     }
 }

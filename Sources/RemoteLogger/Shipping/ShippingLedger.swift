@@ -28,7 +28,7 @@ struct ShippingLedger: Sendable {
     private var flushes: UInt64 = 0
 
     /// The losses that the receiver knows.
-    private var toldLosses: [DropReason: UInt64] = [:]
+    private var reportedLosses: [DropReason: UInt64] = [:]
     /// The number of losses in the last report.
     private var reported: UInt64 = 0
     /// The earliest time of the next report, on the monotonic clock.
@@ -90,19 +90,19 @@ struct ShippingLedger: Sendable {
     }
 
     /// Returns the local losses that the receiver doesn't know, and marks them as known.
-    mutating func takeUntoldLosses() -> [(reason: DropReason, count: UInt64)] {
+    mutating func takeUnreportedLosses() -> [(reason: DropReason, count: UInt64)] {
         let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged, .expired]
         return reasons.compactMap { reason in
             let count = losses[reason]
-            let untold = count - toldLosses[reason, default: 0]
-            toldLosses[reason] = count
-            return untold > 0 ? (reason, untold) : nil
+            let unreported = count - reportedLosses[reason, default: 0]
+            reportedLosses[reason] = count
+            return unreported > 0 ? (reason, unreported) : nil
         }
     }
 
     /// Marks losses as unknown to the receiver again.
-    mutating func untell(_ losses: [(reason: DropReason, count: UInt64)]) {
-        for loss in losses { toldLosses[loss.reason, default: 0] -= min(loss.count, toldLosses[loss.reason, default: 0]) }
+    mutating func restoreUnreported(_ losses: [(reason: DropReason, count: UInt64)]) {
+        for loss in losses { reportedLosses[loss.reason, default: 0] -= min(loss.count, reportedLosses[loss.reason, default: 0]) }
     }
 
     // MARK: Waiters

@@ -52,7 +52,7 @@ package protocol RecordStore: Sendable {
 
     /// Sets the function to call, from any thread, when there are new records or losses without an `append`. It must return at once and
     /// must not call the store.
-    func onNews(_ tell: @escaping @Sendable (StoreNews) -> Void)
+    func onNews(_ report: @escaping @Sendable (StoreNews) -> Void)
 }
 
 extension RecordStore {
@@ -61,7 +61,7 @@ extension RecordStore {
     package func takeLosses() -> ShortList<RecordLoss> { ShortList() }
     package func awaitLosses() -> Bool { true }
     package func persist() async {}
-    package func onNews(_ tell: @escaping @Sendable (StoreNews) -> Void) {}
+    package func onNews(_ report: @escaping @Sendable (StoreNews) -> Void) {}
 }
 
 /// The outcome of an append. It is noncopyable because there is one per record.

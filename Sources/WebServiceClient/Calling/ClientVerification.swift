@@ -74,7 +74,7 @@ extension WebServiceClient {
 
 extension ClientState {
     /// Reports each fault once to the diagnostics, and in debug builds to standard error because an unnoticed fault costs hours.
-    func tellFaults() {
+    func reportFaults() {
         for note in profileNotes { configuration.diagnostics.report(.init(.notice, "The profile of \(clientName): \(note).")) }
         if configuration.proxyAuthenticationProvider != nil, !configuration.transport.capabilities.contains(.proxyAuthentication) {
             configuration.diagnostics.report(

@@ -198,7 +198,7 @@ open class WebServiceClient: @unchecked Sendable {
             mutable.state = made
             return true
         }
-        if isFirst { made.tellFaults() }
+        if isFirst { made.reportFaults() }
         return made
     }
 }

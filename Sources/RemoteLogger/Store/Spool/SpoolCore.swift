@@ -69,7 +69,7 @@ final class SpoolCore: Sendable {
             return outcome
         }
         if isDue { writing.async { [self] in work() } } else if isFirst { signal.send() }
-        if !news.isEmpty { tell(news) }
+        if !news.isEmpty { report(news) }
         return outcome
     }
 
@@ -303,7 +303,7 @@ extension SpoolCore {
             state.withLock { $0.retryAt = nil }
             if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
             writer.hasComplained = false
-            for tell in news.withLock({ Array($0.values) }) { tell(.records) }
+            for report in news.withLock({ Array($0.values) }) { report(.records) }
         } catch {
             fail(error, &writer)
         }

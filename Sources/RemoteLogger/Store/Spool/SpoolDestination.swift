@@ -109,8 +109,8 @@ package struct SpoolDestination: RecordStore {
         cores.allSatisfy { $0.core.awaitLosses(for: name) }
     }
 
-    package func onNews(_ tell: @escaping @Sendable (StoreNews) -> Void) {
-        for (core, _) in cores { core.news.withLock { $0[name] = tell } }
+    package func onNews(_ report: @escaping @Sendable (StoreNews) -> Void) {
+        for (core, _) in cores { core.news.withLock { $0[name] = report } }
     }
 }
 

@@ -42,7 +42,7 @@ struct SpoolState: Sendable {
             guard !outcome.isExcluded else { return outcome }
             _ = destinations.change(destination) { state in
                 state.found -= 1
-                state.tell(&outcome)
+                state.report(&outcome)
             }
             return outcome
         }
@@ -71,7 +71,7 @@ struct SpoolState: Sendable {
                 guard loss.item.excluded.isEmpty || !loss.item.excluded.contains(name) else { return }
                 state.lose(loss.item.position, loss.item.record.level, loss.reason)
             }
-            if name == destination { state.tell(&outcome) } else { state.takeNews { news.append(SpoolNews(destination: name, news: $0)) } }
+            if name == destination { state.report(&outcome) } else { state.takeNews { news.append(SpoolNews(destination: name, news: $0)) } }
         }
         losses.forEach { loss in
             staged.noteLoss(at: loss.item.position)

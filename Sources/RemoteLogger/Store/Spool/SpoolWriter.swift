@@ -18,7 +18,7 @@ struct SpoolWriter: Sendable {
 extension SpoolCore {
     /// Writes and syncs the records in memory, and deletes unneeded segments. Runs on the writing queue.
     func work() {
-        defer { tellNews() }
+        defer { reportNews() }
         writer.withLock { writer in
             let target = state.withLock { state in
                 state.isScheduled = false
