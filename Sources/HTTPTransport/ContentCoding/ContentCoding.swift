@@ -15,7 +15,7 @@ public enum ContentCoding: Sendable, Hashable, CaseIterable {
     case zstd
 
     /// The maximum number of nested codings. Each costs memory and time, and more have no practical use.
-    private static let mostOfABody = 5
+    private static let nestingLimit = 5
 
     /// Creates the coding with a name, ignoring case; `nil` for an unsupported one.
     public init?(name: some StringProtocol) {
@@ -84,10 +84,10 @@ public enum ContentCoding: Sendable, Hashable, CaseIterable {
             guard let coding = ContentCoding(name: name), coding.isAvailable else { return [] }
             codings.append(coding)
         }
-        guard codings.count <= mostOfABody else {
+        guard codings.count <= nestingLimit else {
             throw TransportError(
                 .unreadableResponse,
-                "The body from \(host()) has \(codings.count) nested codings, more than the limit of \(mostOfABody).")
+                "The body from \(host()) has \(codings.count) nested codings, more than the limit of \(nestingLimit).")
         }
         return codings
     }

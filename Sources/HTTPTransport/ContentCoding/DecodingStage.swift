@@ -24,7 +24,7 @@ struct DecodingStage {
         /// Within a stream.
         case inside
         /// After the end of a stream, with the number of bytes skipped since.
-        case behind(Int)
+        case after(Int)
     }
 
     /// Some servers append zlib's checksum to a raw stream. libcurl ignores its four bytes, too.
@@ -67,9 +67,9 @@ struct DecodingStage {
                 guard used < input.count else { return isInputComplete ? .end : .needsInput }
                 decoder = SystemDecoder(coding)
                 position = .inside
-            case .behind(let passed):
+            case .after(let passed):
                 guard let byte = nextByte else { return isInputComplete ? .end : .needsInput }
-                goOn(at: byte, passed: passed)
+                receiveTrailing(at: byte, passed: passed)
             case .inside:
                 guard used < input.count || mayHaveOutput else {
                     guard isInputComplete else { return .needsInput }
@@ -99,7 +99,7 @@ struct DecodingStage {
             // A library that neither consumes nor produces bytes would loop forever.
             let isStuck = count == 0 && output.isEmpty && (mayHaveOutput || used < input.count)
             if isStuck { fault = .corrupt }
-        case CSL_DECODING_FINISHED: position = .behind(0)
+        case CSL_DECODING_FINISHED: position = .after(0)
         case CSL_DECODING_TOO_LARGE: fault = .windowTooLarge
         case CSL_DECODING_NO_MEMORY: fault = .noMemory
         default: fault = .corrupt
@@ -110,16 +110,16 @@ struct DecodingStage {
     /// Handles data after the end of a stream: a further stream if the coding allows several, and data that other programs tolerate: zero
     /// padding after gzip, which gzip ignores, and the stray checksum. Anything else is an error, as in libcurl. Browsers drop it, but this
     /// library drops nothing silently.
-    private mutating func goOn(at byte: UInt8, passed: Int) {
+    private mutating func receiveTrailing(at byte: UInt8, passed: Int) {
         switch coding {
         case .gzip where byte == 0:
             used += 1
-            position = .behind(passed + 1)
+            position = .after(passed + 1)
         case .gzip where byte == 0x1F, .zstd where byte == 0x28 || (0x50...0x5F).contains(byte):
             if decoder?.beginNext() == true { position = .inside } else { fault = .noMemory }
         case .deflate where decoder?.isRaw == true && passed < Self.checksumSize:
             used += 1
-            position = .behind(passed + 1)
+            position = .after(passed + 1)
         default:
             fault = .trailing
         }

@@ -86,7 +86,7 @@ struct DownloadFile {
     /// Creates the temporary file.
     init(destination: URL, replacing: Bool) throws(DownloadError) {
         guard destination.isFileURL else {
-            throw DownloadError(message: "The destination \(SecretMask.text(of: destination)) is no file: give a file URL.")
+            throw DownloadError(message: "The destination \(SecretMask.text(of: destination)) isn't a file: give a file URL.")
         }
         let folder = destination.deletingLastPathComponent()
         name = destination.lastPathComponent
@@ -103,7 +103,7 @@ struct DownloadFile {
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             if let shortage = DescriptorShortage.sentence(for: errno) {
-                throw DownloadError(message: "No file can be made for the download of \(name) now. \(shortage)")
+                throw DownloadError(message: "No file can be created for the download of \(name) now. \(shortage)")
             }
             throw DownloadError(
                 message:
@@ -157,7 +157,7 @@ struct DownloadFile {
 
     private static func exists(_ name: String) -> DownloadError {
         DownloadError(
-            message: "The destination \(name) is there already: choose another name, or allow replacing.", destinationExists: true)
+            message: "The destination \(name) already exists: choose another name, or allow replacing.", destinationExists: true)
     }
 }
 

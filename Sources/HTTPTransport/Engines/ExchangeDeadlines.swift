@@ -53,7 +53,7 @@ package struct ExchangeDeadlines: Sendable {
         case connection(most: Int)
         /// More of the request's own body.
         case ownBody
-        /// The service, or a connection to it or to its proxy.
+        /// The service, or a connection to the service or its proxy.
         case way(proxy: String?)
     }
 

@@ -9,7 +9,7 @@ package enum RequestRules {
         guard let origin = Origin(url) else {
             throw TransportError(
                 .badRequest,
-                "The URL \(SecretMask.text(of: url)) names no host: give an absolute URL such as https://api.example.com/path.")
+                "The URL \(SecretMask.text(of: url)) has no host: give an absolute URL such as https://api.example.com/path.")
         }
         guard origin.scheme == "http" || origin.scheme == "https" else {
             throw TransportError(
@@ -18,7 +18,7 @@ package enum RequestRules {
         guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
             throw TransportError(
                 .badRequest,
-                "The URL \(SecretMask.text(of: url)) holds user info: leave it out, and give the client an authentication provider instead."
+                "The URL \(SecretMask.text(of: url)) contains user info: remove it, and set an authentication provider in the client."
             )
         }
         return origin
@@ -129,7 +129,7 @@ extension TrustPolicy {
         guard missing.isEmpty else {
             throw TransportError(
                 .unsupported,
-                "The trust policy needs what this transport can't do: \(missing.descriptions.joined(separator: ", ")). "
+                "The trust policy needs capabilities that this transport lacks: \(missing.descriptions.joined(separator: ", ")). "
                     + "Use another transport, such as CurlTransport.")
         }
         if let fault = faults.first { throw TransportError(.badRequest, "The trust policy is invalid: \(fault).") }
@@ -142,7 +142,7 @@ extension TrustPolicy {
     func checkPins(callTo origin: Origin) throws(TransportError) {
         guard origin.scheme == "http", pins(forHost: origin.host) != nil else { return }
         throw TransportError(
-            .badRequest, "The trust policy has pins for \(origin.host), which http can't keep: call it by https, or take the pins out.")
+            .badRequest, "The trust policy has pins for \(origin.host), which can't be checked over http: use https, or remove the pins.")
     }
 }
 

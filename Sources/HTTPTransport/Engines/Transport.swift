@@ -132,7 +132,7 @@ public enum DefaultTransport {
     /// usable libcurl.
     public static let shared: any Transport = choice.transport
 
-    /// The reason why ``shared`` isn't the preferred transport; `nil` if it is. Clients report it once through their diagnostics.
+    /// The reason why ``shared`` isn't the preferred transport; `nil` if it is. Clients report it once to their diagnostics.
     public static let fallbackReason: String? = choice.reason
 
     private static let choice = choice(from: CurlTransport.attempt)
@@ -153,6 +153,6 @@ public enum DefaultTransport {
     /// Returns the diagnostic for a client whose transport isn't the preferred one; `nil` if it is.
     package static func note(to client: String, over transport: any Transport, reason: String? = fallbackReason) -> Diagnostics.Event? {
         guard let reason, transport is URLSessionTransport else { return nil }
-        return .init(.notice, "Calls of \(client) go over URLSession. \(reason)")
+        return .init(.notice, "\(client) uses URLSession for its calls. \(reason)")
     }
 }

@@ -66,8 +66,8 @@ public struct Backoff: Sendable, Hashable {
 
     /// Returns the longer of a wait of this backoff and one that a server asks for.
     ///
-    /// To the server's a random part of a second is added, because many clients may have received the same time; without jitter nothing is
-    /// added.
+    /// A random part of a second is added to the server's wait, because many clients may have received the same time. Without jitter,
+    /// nothing is added.
     ///
     /// - Parameter random: Makes random numbers between 0 and 1.
     package func delay(_ own: Duration, asked: Duration?, random: () -> Double) -> Duration {

@@ -2,7 +2,7 @@
 ///
 ///     let baggage: Baggage = ["tenant": "acme", "region": "Île-de-France"]
 ///
-/// Values are percent-encoded when they are sent. Keys must be tokens; a member that can't be sent is left out, and the client's diagnostics
+/// Values are percent-encoded when they are sent. Keys must be tokens. A member that can't be sent is omitted, and the client's diagnostics
 /// name it. Never put secrets into baggage: every service of the trace sees it.
 public struct Baggage: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// A value with its key.
@@ -22,9 +22,9 @@ public struct Baggage: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The most members that are sent. Every service passes on that many (W3C Baggage §3.3.2).
+    /// The maximum number of members to send. Every service must pass on at least this many (W3C Baggage §3.3.2).
     public static let maximumMembers = 64
-    /// The most bytes of the field that is sent. Every service passes on that many (§3.3.2).
+    /// The maximum size in bytes of the field to send. Every service must pass on at least this many (§3.3.2).
     public static let maximumBytes = 8_192
 
     /// The members in their order; at most one of each key.
@@ -33,7 +33,7 @@ public struct Baggage: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Creates empty baggage.
     public init() {}
 
-    /// Creates baggage from members; the last of several with one key counts.
+    /// Creates baggage from members. If several have the same key, the last one counts.
     public init(_ members: some Sequence<Member>) {
         for member in members { set(member) }
     }
@@ -58,7 +58,7 @@ public struct Baggage: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Adds a member, or replaces the one with its key at its place.
+    /// Adds a member. A member with the same key is replaced and keeps its position.
     public mutating func set(_ member: Member) {
         if let index = members.firstIndex(where: { $0.key == member.key }) {
             members[index] = member
@@ -72,7 +72,7 @@ public struct Baggage: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 extension Baggage {
     /// Reads the value of a `baggage` field; several fields are joined with commas first.
     ///
-    /// - Returns: The valid members, and a sentence without values for each member that was left out.
+    /// - Returns: The valid members, and a sentence for each omitted member, without its value.
     public static func parse(_ text: String) -> (baggage: Baggage, problems: [String]) {
         var baggage = Baggage()
         var problems: [String] = []
@@ -80,7 +80,7 @@ extension Baggage {
             let entry = Substring(part).trimmingBlanks
             if entry.isEmpty { continue }
             guard let member = Member(entry) else {
-                problems.append("member \(index + 1) isn't a key with a percent-encoded value, and was left out")
+                problems.append("member \(index + 1) isn't a key with a percent-encoded value, and was omitted")
                 continue
             }
             if baggage.members.contains(where: { $0.key == member.key }) {
@@ -91,22 +91,22 @@ extension Baggage {
         return (baggage, problems)
     }
 
-    /// Returns the value of the `baggage` field, `nil` if no member can be sent, and a sentence without values for each that is left out.
+    /// Returns the value of the `baggage` field, `nil` if no member can be sent, and a sentence for each omitted member, without its value.
     ///
-    /// Members with which there would be more than ``maximumMembers`` or ``maximumBytes`` are left out.
+    /// Members that would exceed ``maximumMembers`` or ``maximumBytes`` are omitted.
     public func fieldValue() -> (text: String?, problems: [String]) {
         var parts: [String] = []
         var length = 0
         var problems: [String] = []
         for member in members {
             guard let text = member.text else {
-                problems.append("the member \"\(member.key)\" was left out: its key isn't a token, or a property is invalid")
+                problems.append("the member \"\(member.key)\" was omitted: its key isn't a token, or a property is invalid")
                 continue
             }
             let more = text.utf8.count + (parts.isEmpty ? 0 : 1)
             guard parts.count < Self.maximumMembers, length + more <= Self.maximumBytes else {
                 let limit = parts.count < Self.maximumMembers ? "\(Self.maximumBytes) bytes" : "\(Self.maximumMembers) members"
-                problems.append("the member \"\(member.key)\" was left out: there may be \(limit)")
+                problems.append("the member \"\(member.key)\" was omitted: the limit is \(limit)")
                 continue
             }
             length += more

@@ -28,7 +28,7 @@ public final class CallCancellation: Sendable {
     /// Why the call was cancelled; `nil` if it wasn't.
     public var cause: CallCancelled? { state.withLock { $0.cause } }
 
-    /// Whether the call has ended by itself.
+    /// Whether the call has finished without being cancelled.
     package var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// Cancels the call. It has no effect if the call is already cancelled, or finished.
@@ -83,7 +83,7 @@ public final class CallCancellation: Sendable {
         return number
     }
 
-    /// Forgets a handler.
+    /// Removes a handler.
     public func remove(_ number: Int) {
         let removed = state.withLock { state -> Handler? in
             if let first = state.first, first.number == number {

@@ -4,8 +4,8 @@ public import Foundation
 ///
 ///     ContentDigest(.sha256, text: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
 ///
-/// Of the fields, only members with the algorithms that RFC 9530 §5 calls active are read. MD5, SHA-1 and the checksums detect accidents,
-/// but no attacks: members with them are ignored.
+/// Only members whose algorithm is active (RFC 9530 §5) are read from fields. MD5, SHA-1 and the checksums detect accidents but not
+/// attacks, so members with them are ignored.
 public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The algorithms, by their keys in the fields.
     public enum Algorithm: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
@@ -13,7 +13,8 @@ public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertibl
         case sha256 = "sha-256"
         /// SHA-512 (FIPS 180-4): 64 bytes.
         case sha512 = "sha-512"
-        /// MD5 (RFC 1321): 16 bytes. It detects transmission errors, not attacks. For files whose service publishes nothing better.
+        /// MD5 (RFC 1321): 16 bytes. It detects transmission errors, not attacks. Use it only for files whose service publishes nothing
+        /// better.
         case md5
 
         /// The key in the fields.
@@ -28,7 +29,7 @@ public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertibl
             }
         }
 
-        /// Whether RFC 9530 §5 calls the algorithm active.
+        /// Whether the algorithm is active (RFC 9530 §5).
         public var isActive: Bool { self != .md5 }
     }
 
@@ -36,7 +37,7 @@ public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertibl
     public enum Field: String, Sendable, Hashable, CaseIterable {
         /// `Content-Digest` (RFC 9530 §2): the digest of the bytes in this message, after their content coding.
         case content = "Content-Digest"
-        /// `Repr-Digest` (RFC 9530 §3): the digest of the whole representation, also if the message has a part of it.
+        /// `Repr-Digest` (RFC 9530 §3): the digest of the whole representation, even if the message contains only a part of it.
         case representation = "Repr-Digest"
 
         /// The field's name.
@@ -48,7 +49,7 @@ public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertibl
     /// The bytes of the digest.
     public let bytes: Data
 
-    /// Creates a digest from its bytes. Bytes of another length than ``Algorithm/length`` are the digest of no body.
+    /// Creates a digest from its bytes. If their number isn't ``Algorithm/length``, the digest matches no body.
     public init(_ algorithm: Algorithm, _ bytes: some Sequence<UInt8>) {
         self.algorithm = algorithm
         self.bytes = Data(bytes)
@@ -66,7 +67,8 @@ public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertibl
         self.init(algorithm, bytes)
     }
 
-    /// The SHA-256 in a text: see ``init(_:text:)``. Any other text is the digest of no body: what compares with it throws an error.
+    /// The SHA-256 in a text: see ``init(_:text:)``. Any other text gives a digest that matches no body, so a comparison with it throws an
+    /// error.
     public static func sha256(_ text: String) -> ContentDigest { ContentDigest(.sha256, text: text) ?? ContentDigest(.sha256, []) }
 
     /// Whether the digest has the length of its algorithm.
@@ -84,7 +86,7 @@ public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertibl
 }
 
 extension ContentDigest {
-    /// Returns the digests in a field, in the order of its keys. Unknown and outdated algorithms are left out.
+    /// Returns the digests in a field, in the order of its keys. Unknown and outdated algorithms are omitted.
     ///
     /// - Parameter lines: The values of all fields of the name.
     /// - Throws: ``StructuredFields/Fault`` if the field isn't a dictionary of byte sequences. It must then be ignored as a whole.

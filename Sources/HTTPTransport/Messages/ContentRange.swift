@@ -1,6 +1,7 @@
-/// The field `Content-Range` (RFC 9110 §14.4) in the unit `bytes`: the place of a part in the whole representation.
+/// The field `Content-Range` (RFC 9110 §14.4) in the unit `bytes`: the position of a part in the whole representation.
 package struct ContentRange: Hashable, Sendable {
-    /// The first and the last byte; `nil` if the range can't be satisfied (`bytes */42`), which a response with the status 416 states.
+    /// The positions of the first and the last byte; `nil` in a response with the status 416, whose range can't be satisfied (`bytes
+    /// */42`).
     package let bytes: ClosedRange<Int64>?
     /// The length of the whole representation; `nil` if the server doesn't know it.
     package let total: Int64?

@@ -31,7 +31,7 @@ package enum HTTPDate {
     }
 
     /// Parses a date that is exactly in one of the three forms of RFC 9110 §5.6.7, except for the case of names and of `GMT`; returns `nil`
-    /// for other texts. Caches need it: an `Expires` that isn't a date has passed.
+    /// for other texts. Caches need this, because they must treat an invalid `Expires` as a time in the past.
     ///
     /// - Parameter now: the reference for two-digit years, which are at most 50 years after it.
     package static func strictDate(from text: String, now: Date = Date()) -> Date? {

@@ -25,14 +25,14 @@ public struct HeaderRules: Sendable, Hashable {
 
     /// Whether a field may be sent to an origin other than the service's.
     package func travels(_ name: HTTPFields.Name) -> Bool {
-        !isSecret(name) && (Self.travelling.contains(name.canonicalName) || harmless.contains(name))
+        !isSecret(name) && (Self.crossOrigin.contains(name.canonicalName) || harmless.contains(name))
     }
 
     /// Whether texts show a field's value.
     package func shows(_ name: HTTPFields.Name) -> Bool {
         guard !isSecret(name) else { return false }
         let text = name.canonicalName
-        return Self.travelling.contains(text) || Self.shown.contains(text) || harmless.contains(name)
+        return Self.crossOrigin.contains(text) || Self.shown.contains(text) || harmless.contains(name)
             || Self.families.contains { text.hasPrefix($0) && !SecretMask.hidesParameter(named: text) }
     }
 
@@ -47,7 +47,7 @@ public struct HeaderRules: Sendable, Hashable {
 
     /// Fields that are sent to other origins. Without its preconditions, method override or protocol version, a request would change its
     /// meaning there.
-    private static let travelling: Set<String> = [
+    private static let crossOrigin: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "user-agent", "content-type", "content-length",
         "content-encoding", "content-language", "content-disposition", "content-digest", "content-md5", "digest", "repr-digest",
         "transfer-encoding", "te", "expect", "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",

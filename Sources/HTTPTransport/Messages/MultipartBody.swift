@@ -345,7 +345,8 @@ extension MultipartForm {
         } catch let error as RequestBodyError {
             throw error
         } catch {
-            throw RequestBodyError(message: "The file \(url.lastPathComponent) can't be read as a body: is it there and readable?")
+            throw RequestBodyError(
+                message: "The file \(url.lastPathComponent) can't be read as a body: check that it exists and is readable.")
         }
     }
 

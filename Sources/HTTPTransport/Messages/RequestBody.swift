@@ -121,7 +121,8 @@ public struct RequestBody: Sendable {
             attributes = try FileManager.default.attributesOfItem(atPath: target.path(percentEncoded: false))
         } catch {
             if let shortage = DescriptorShortage.sentenceNow() { throw Self.unopened(file, shortage) }
-            throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body: is it there and readable?")
+            throw RequestBodyError(
+                message: "The file \(file.lastPathComponent) can't be read as a body: check that it exists and is readable.")
         }
         let kind = attributes[.type] as? FileAttributeType
         guard kind != .typeDirectory else {
@@ -184,7 +185,7 @@ public struct RequestBodyError: DescribedError, Sendable {
 extension RequestBody {
     /// Returns the bytes of the body from its beginning, in pieces.
     ///
-    /// - Parameter size: the most bytes per piece of a file. Pieces in memory and pieces of a stream aren't split.
+    /// - Parameter size: the maximum number of bytes per piece of a file. Pieces in memory and pieces of a stream aren't split.
     /// - Returns: a sequence for one reader. It throws ``RequestBodyError`` if a file can't be read or its length has changed, and rethrows
     ///   errors of the stream.
     public func chunks(of size: Int = 64 * 1024) -> AsyncThrowingStream<Data, any Error> {

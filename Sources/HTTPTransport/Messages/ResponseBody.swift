@@ -22,7 +22,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Owns the transfer, which is cancelled when the last reference is released.
     fileprivate final class Source: Sendable {
-        /// Returns the next piece. The number is the fewest bytes that are worth waking the reader for.
+        /// Returns the next piece. The number is the minimum number of bytes that are worth waking the reader for.
         let next: @Sendable (Int) async throws -> Data?
         /// Returns the next piece if it is available without waiting.
         let arrived: @Sendable (Int) throws -> Arrival
@@ -88,7 +88,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Reads the whole body into memory.
     ///
-    /// - Parameter limit: the most bytes to read.
+    /// - Parameter limit: the maximum number of bytes to read.
     /// - Throws: ``ResponseBodyTooLarge`` above the limit, and the error of a transfer that fails.
     public func collect(upTo limit: Int) async throws -> Data {
         var whole = Data()
@@ -202,14 +202,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
             })
     }
 
-    /// A function that cancels the body if something else still holds it; `nil` for a body in memory.
+    /// A function that cancels the body if another reference retains it; `nil` for a body in memory.
     package var canceller: (@Sendable () -> Void)? {
         guard case .source(let source) = storage else { return nil }
         return { [weak source] in source?.cancel() }
     }
 
-    /// Returns the same body, whose pieces an observer sees while they are read: each piece, and `nil` at the end. If the body is released or
-    /// cancelled, or fails, before the end, `stopped` is called; it may be called more than once, also after the end.
+    /// Returns the same body with an observer, which receives each piece while it is read, and `nil` at the end. If the body is released,
+    /// is cancelled or fails before its end, `stopped` is called. It may be called more than once, also after the end.
     package func observed(
         by observe: @escaping @Sendable (Data?) -> Void, stopped: @escaping @Sendable () -> Void
     ) -> ResponseBody {
@@ -287,6 +287,6 @@ public struct ResponseBodyTooLarge: DescribedError, Sendable {
 
     /// What happened and how to fix it.
     public var description: String {
-        "The response body is larger than the bound of \(limit) bytes: raise the client's bodyLimit, or read the body as a stream."
+        "The response body is larger than the limit of \(limit) bytes: raise the client's bodyLimit, or read the body as a stream."
     }
 }

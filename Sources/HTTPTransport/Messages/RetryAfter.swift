@@ -48,7 +48,7 @@ public enum RetryAfter: Sendable, Hashable {
         return asked.compactMap { RetryAfter($0)?.delay(from: now, limit: limit) }.max()
     }
 
-    /// Returns the date of a response by its own `Date` field; `nil` if it has none that can be read.
+    /// Returns the date of a response from its `Date` field; `nil` if the field is missing or invalid.
     package static func time(of headers: HTTPFields) -> Date? {
         headers["Date"].flatMap { HTTPDate.date(from: $0) }
     }

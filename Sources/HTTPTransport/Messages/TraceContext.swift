@@ -60,7 +60,7 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
             high: .random(in: 1 ... .max), low: .random(in: 0 ... .max), span: .random(in: 1 ... .max), flags: isSampled ? 1 : 0)
     }
 
-    /// Returns the same trace with a new random span: what a request to another service carries.
+    /// Returns the same trace with a new random span, for a request to another service.
     public func child() -> TraceContext {
         TraceContext(high: traceHigh, low: traceLow, span: .random(in: 1 ... .max), flags: flags)
     }
@@ -97,14 +97,14 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What tracing systems add to a trace: the value of a `tracestate` header (W3C Trace Context §3.3).
+/// Data that tracing systems attach to a trace: the value of a `tracestate` header (W3C Trace Context §3.3).
 ///
 /// It is passed on unchanged, in its order.
 public struct TraceState: Sendable, Hashable, CustomStringConvertible {
     /// The entries in their order, such as `rojo=00f067aa0ba902b7`.
     public let entries: [String]
 
-    /// The most entries of a state (§3.3.1.1).
+    /// The maximum number of entries of a state (§3.3.1.1).
     public static let maximumEntries = 32
 
     /// Creates an empty state.

@@ -14,7 +14,7 @@ public struct TracePropagation: Sendable, Hashable {
 
     /// The trace, with the span of the current work; `nil` without one.
     public var trace: TraceContext?
-    /// What tracing systems add to the trace. It is sent only with a trace.
+    /// Data that tracing systems attach to the trace. It is sent only with a trace.
     public var state: TraceState
     /// Values for all services of the trace.
     public var baggage: Baggage
@@ -33,12 +33,12 @@ public struct TracePropagation: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - headers: The fields of the request.
-    ///   - diagnostics: Receives a warning for all that is dropped.
+    ///   - diagnostics: Receives a warning for each part that is dropped.
     public init(headers: HTTPFields, diagnostics: Diagnostics = Diagnostics()) {
         self.init()
         if let parent = headers["traceparent"] {
             trace = TraceContext(traceparent: parent)
-            if trace == nil { diagnostics.report(.init(.warning, "A request's traceparent is invalid; it begins no trace here.")) }
+            if trace == nil { diagnostics.report(.init(.warning, "A request's traceparent is invalid and was dropped.")) }
         }
         if trace != nil, let text = headers["tracestate"] {
             if let state = TraceState(text) {

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// The items of a URL's query as written, such as `name=value`: a changed item leaves the text of the others alone.
+/// The items of a URL's query in their original encoding, such as `name=value`. Changing an item leaves the text of the others unchanged.
 ///
-/// `URLComponents` decodes and encodes all items, which changes signatures and the keys of caches. Names are compared decoded; a `+` in the
-/// URL is read as itself and, as forms write it, as a blank.
+/// `URLComponents` decodes and encodes all items, which changes signatures and cache keys. Names are compared in decoded form. A `+` in the
+/// URL matches both a plus sign and, as in forms, a space.
 package struct URLQueryItems: Sendable {
     private var items: [Substring]
 
@@ -27,7 +27,8 @@ package struct URLQueryItems: Sendable {
         items.contains { Self.has($0, name) }
     }
 
-    /// The decoded value of the first item with a name, as written if an escape is invalid, and empty without `=`; `nil` if there is none.
+    /// The decoded value of the first item with a name; `nil` if there is no such item. The value is empty if the item has no `=`, and
+    /// stays encoded if an escape is invalid.
     package func value(of name: String) -> String? {
         guard let item = items.first(where: { Self.has($0, name) }) else { return nil }
         guard let equals = item.utf8.firstIndex(of: UInt8(ascii: "=")) else { return "" }
@@ -56,7 +57,7 @@ package struct URLQueryItems: Sendable {
         items.append(pair[...])
     }
 
-    /// Returns a URL with these items in place of its query; `nil` if the result is no URL. The other parts keep their text.
+    /// Returns a URL with these items in place of its query; `nil` if the result isn't a URL. The other parts keep their text.
     package func replacingQuery(of url: URL) -> URL? {
         var parts = URLText.Components(url.absoluteString)
         parts.query = items.isEmpty ? nil : text

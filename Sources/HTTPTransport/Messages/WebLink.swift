@@ -38,7 +38,7 @@ public struct WebLink: Sendable, Hashable {
         return parameters.first { $0.name == name }?.value
     }
 
-    /// The title for people.
+    /// The human-readable title.
     public var title: String? { self[parameter: "title"] }
 
     /// Returns whether the link has a relation. Relations are compared without regard to case, URIs too (§2.1).

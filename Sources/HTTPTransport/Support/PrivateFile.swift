@@ -32,7 +32,7 @@ package struct PrivateFile: Sendable {
 
     /// The path of the file.
     package let path: String
-    /// The most bytes that are read.
+    /// The maximum number of bytes to read.
     package let sizeLimit: Int64
     /// Whether the file may be a symbolic link. It is replaced by a file in any case.
     package var followsLinks = true

@@ -75,7 +75,7 @@ public struct Certificate: Sendable, Hashable {
 
 extension Certificate: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The subject's name and the pin of the public key.
-    public var description: String { "certificate of \(subjectName ?? "nobody") (sha256/\(publicKeyPin))" }
+    public var description: String { "certificate of \(subjectName ?? "an unnamed subject") (sha256/\(publicKeyPin))" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
@@ -149,14 +149,14 @@ extension Certificate {
     /// Reads a file of at most `limit` bytes.
     static func contents(of file: URL, limit: Int) throws(CertificateError) -> Data {
         guard file.isFileURL else {
-            throw CertificateError(message: "\(SecretMask.text(of: file)) isn't a file: pass a file URL, or read the bytes and pass them.")
+            throw CertificateError(message: "\(SecretMask.text(of: file)) isn't a file URL: pass one, or read the bytes and pass them.")
         }
         do {
             let handle = try FileHandle(forReadingFrom: file)
             defer { try? handle.close() }
             let data = try handle.read(upToCount: limit + 1) ?? Data()
             guard data.count <= limit else {
-                throw CertificateError(message: "\(file.lastPathComponent) has more than \(limit) bytes: is it the right file?")
+                throw CertificateError(message: "\(file.lastPathComponent) has more than \(limit) bytes: check that it is the right file.")
             }
             return data
         } catch let error as CertificateError {
@@ -165,7 +165,7 @@ extension Certificate {
             if let shortage = DescriptorShortage.sentenceNow() {
                 throw CertificateError(message: "\(file.lastPathComponent) can't be opened now. \(shortage)")
             }
-            throw CertificateError(message: "\(file.lastPathComponent) can't be read: does it exist, is it readable, and not a folder?")
+            throw CertificateError(message: "\(file.lastPathComponent) can't be read: check that it is an existing, readable file.")
         }
     }
 

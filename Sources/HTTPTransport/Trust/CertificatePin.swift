@@ -54,7 +54,8 @@ public struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .publicKey(let hash): "sha256/\(Data(hash).base64EncodedString())"
-        case .certificate(let certificate): "the certificate of \(certificate.subjectName ?? "nobody") (sha256/\(certificate.publicKeyPin))"
+        case .certificate(let certificate):
+            "the certificate of \(certificate.subjectName ?? "an unnamed subject") (sha256/\(certificate.publicKeyPin))"
         case .unreadable(let text): "\"\(text)\", an invalid pin"
         }
     }

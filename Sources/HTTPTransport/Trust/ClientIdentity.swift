@@ -117,7 +117,7 @@ extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible,
     /// The name in the certificate, never the key.
     public var description: String {
         switch content {
-        case .pem(let chain, _): "client identity of \(chain.first?.subjectName ?? "nobody")"
+        case .pem(let chain, _): "client identity of \(chain.first?.subjectName ?? "an unnamed subject")"
         case .pkcs12: "client identity in PKCS#12"
         }
     }

@@ -33,7 +33,8 @@ extension TrustPolicy {
 
 /// An error for a chain that contains none of the host's pins: either the service has changed its keys, or the connection is intercepted.
 ///
-/// It is the ``TransportError/underlying`` error of ``TransportError/Code/pinMismatch``, and contains what a person needs to decide which.
+/// It is the ``TransportError/underlying`` error of ``TransportError/Code/pinMismatch``, and contains the information needed to find out
+/// which.
 public struct PinMismatch: DescribedError, Sendable, Hashable {
     /// The role of a certificate in its chain.
     public enum Role: String, Sendable, Hashable {

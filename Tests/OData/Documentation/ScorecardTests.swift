@@ -4,7 +4,7 @@ import Testing
 @Suite struct ScorecardTests {
     @Test func `every test that the scorecard names exists`() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardizedFileURL
-        let text = try String(contentsOf: root.appending(path: "Sources/OData/Documentation.docc/Scorecard.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appending(path: "Tests/ODataScorecard.md"), encoding: .utf8)
         let proofs = text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
             .filter { $0.contains("Tests/") }
         #expect(proofs.count > 70)

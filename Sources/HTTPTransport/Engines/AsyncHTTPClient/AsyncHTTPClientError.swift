@@ -117,12 +117,12 @@ extension TransportError {
     private static func sentence(_ code: Code, host: String, text: String) -> String {
         let detail = text.isEmpty ? "" : " (\(text))"
         return switch code {
-        case .hostNotFound: "The host \(host) has no address: check its name, and that names can be resolved here."
+        case .hostNotFound: "The host \(host) has no address: check its name, and whether names can be resolved on this machine."
         case .cannotConnect: "No server answers at \(host)\(detail): check host and port, and whether the service is running."
-        case .connectionLost: "\(host) closed the connection before it had answered\(detail)."
-        case .truncated: "The response from \(host) broke off within its body\(detail)."
+        case .connectionLost: "\(host) closed the connection before it sent a response\(detail)."
+        case .truncated: "The response from \(host) ended before its body was complete\(detail)."
         case .timedOutConnecting: "No connection to \(host) was established within the HTTPClient's timeout.connect\(detail)."
-        case .timedOutWaiting: "No response from \(host) within the time that the HTTPClient's configuration gives\(detail)."
+        case .timedOutWaiting: "No response from \(host) within the time that the HTTPClient's configuration allows\(detail)."
         case .timedOutIdle: "The response from \(host) paused for longer than the HTTPClient's configuration allows\(detail)."
         case .tls: "No secure connection to \(host)\(detail): check its certificate and the issuer, and whether it supports TLS."
         case .certificateForOtherHost: "The certificate of \(host) is for other hosts: check the name, or the server's certificate."

@@ -20,7 +20,7 @@ extension CurlFault {
         case 2, 18, 19, 20, 21, 24, 27:
             return (
                 .unknownIssuer,
-                "No trusted authority vouches for the certificate of \(host) (\(text)): if the issuer is your own authority, "
+                "No trusted authority issued the certificate of \(host) (\(text)): if the issuer is your own authority, "
                     + "name it in the trust policy's authorities."
             )
         case CSL_VERIFIED_WITHOUT_NAMES:
@@ -47,13 +47,13 @@ extension CurlFault {
         to host: String, text: String, isCertificate: Bool, verified: Int
     ) -> (TransportError.Code, String) {
         let proxy = "the proxy for \(host)"
-        guard isCertificate else { return (.tls, "No secure connection to \(proxy) (\(text)): check that it speaks TLS there.") }
+        guard isCertificate else { return (.tls, "No secure connection to \(proxy) (\(text)): check that it supports TLS.") }
         let (kind, _) = untrusted(host: host, text: text, verified: verified)
         switch kind {
         case .unknownIssuer:
             return (
                 kind,
-                "No trusted authority vouches for the certificate of \(proxy) (\(text)): if the issuer is your own authority, name it "
+                "No trusted authority issued the certificate of \(proxy) (\(text)): if the issuer is your own authority, name it "
                     + "in the transport's proxyAuthorities."
             )
         case .certificateForOtherHost:

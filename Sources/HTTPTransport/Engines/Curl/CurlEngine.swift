@@ -2,18 +2,18 @@ import CSystemLibraries
 
 /// The entry to a transport's loop: takes commands from any thread, and wakes the loop once per sleep.
 ///
-/// If the system allows it, a request that finds the loop asleep is sent on the caller's thread: waking another thread is a good part of
-/// the cost of a single exchange.
+/// If the system allows it, a request that finds the loop asleep is sent on the caller's thread: waking another thread would take a large
+/// part of the time of a single exchange.
 final class CurlEngine: Sendable {
     /// A command for the loop.
     enum Command: Sendable {
-        /// Send the exchange.
+        /// Starts an exchange.
         case start(CurlExchange)
         /// Drops an exchange whose response isn't needed any more.
         case drop(CurlExchange)
-        /// There is room for the response's body again, or more of the request's body.
+        /// Continues an exchange: there is room for the response's body again, or more of the request's body.
         case resume(CurlExchange)
-        /// Run a job on the loop's thread.
+        /// Runs a job on the loop's thread.
         case run(any CurlLoopJob)
     }
 
@@ -110,7 +110,7 @@ final class CurlEngine: Sendable {
         return true
     }
 
-    /// Refuses new exchanges. Those under way continue, and the thread ends after the last.
+    /// Refuses new exchanges. Exchanges in progress continue, and the thread ends after the last one.
     func close() {
         let wakes = mailbox.withLock { box in
             box.isClosed = true

@@ -157,7 +157,7 @@ enum CurlFault {
     /// A response ended within its body.
     static func brokenOff(_ host: String, _ text: String) -> TransportError {
         let reason = text.isEmpty ? "" : " (\(withoutUserInfo(text).lowercased()))"
-        return TransportError(.truncated, "The response from \(host) broke off within its body\(reason).")
+        return TransportError(.truncated, "The response from \(host) ended before its body was complete\(reason).")
     }
 
     /// The connection ended before the head was complete, although libcurl reports no error.

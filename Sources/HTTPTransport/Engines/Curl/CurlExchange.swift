@@ -262,7 +262,7 @@ extension CurlExchange {
             transfer.fault = TransportError(
                 .unreadableResponse,
                 "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes, or follows more than "
-                    + "\(CurlHeadReader.mostInformational) informational responses.")
+                    + "\(CurlHeadReader.informationalLimit) informational responses.")
             return false
         case .badFirstLine:
             refuseFirstLine()
@@ -316,7 +316,8 @@ extension CurlExchange {
         return max(socket, -1)
     }
 
-    /// The time for which an HTTP/2 exchange continues after a complete response if the server doesn't read the body, and for trailers.
+    /// The time limit for the rest of an HTTP/2 exchange after a complete response: for trailers, and for a server that doesn't read the
+    /// request's body.
     private static let patience = Duration.seconds(3)
 
     /// Fills libcurl's buffer with the request's body.

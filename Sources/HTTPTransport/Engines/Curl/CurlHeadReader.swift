@@ -20,7 +20,7 @@ struct CurlHeadReader {
     /// The maximum number of bytes in all heads and trailers of an exchange.
     static let limit = 1024 * 1024
     /// The maximum number of informational responses.
-    static let mostInformational = 256
+    static let informationalLimit = 256
     /// The initial capacity in bytes: most heads fit.
     private static let usual = 512
 
@@ -136,7 +136,7 @@ struct CurlHeadReader {
         guard head.status >= 200 || head.status == 101 || head.status == 0 else {
             // libcurl would expect chunks in the final response.
             if framing.isTransferCoded { return .contradiction("a Transfer-Encoding in an informational response, which has no body") }
-            guard informational.count < Self.mostInformational else { return .tooLarge }
+            guard informational.count < Self.informationalLimit else { return .tooLarge }
             informational.append(bytes)
             return .none
         }

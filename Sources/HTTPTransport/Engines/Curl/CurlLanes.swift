@@ -21,7 +21,7 @@ struct CurlLanes<Exchange> {
     }
 
     /// The maximum number of exchanges of one origin that wait for their heads.
-    private let mostOfOne: Int
+    private let limitPerOrigin: Int
     /// The maximum number for all origins.
     private let most: Int
     /// The number that may start before origins have to share the rest.
@@ -40,10 +40,10 @@ struct CurlLanes<Exchange> {
     /// The number of queued exchanges.
     private(set) var count = 0
 
-    init(mostOfOne: Int, most: Int = .max) {
-        self.mostOfOne = mostOfOne
+    init(limitPerOrigin: Int, most: Int = .max) {
+        self.limitPerOrigin = limitPerOrigin
         self.most = most
-        unshared = max(most - most / 2, mostOfOne)
+        unshared = max(most - most / 2, limitPerOrigin)
     }
 
     /// Whether none are queued.
@@ -72,7 +72,7 @@ struct CurlLanes<Exchange> {
         // Visits each lane at most once: those that already have their share move to the end.
         for _ in 0..<listed.count {
             guard let lane = listed.popFirst() else { break }
-            guard lane.waitingForHead < mostOfOne, !lane.queue.isEmpty else {
+            guard lane.waitingForHead < limitPerOrigin, !lane.queue.isEmpty else {
                 lane.isListed = false
                 continue
             }
@@ -130,7 +130,7 @@ struct CurlLanes<Exchange> {
     }
 
     private mutating func list(_ lane: Lane) {
-        guard !lane.isListed, !lane.queue.isEmpty, lane.waitingForHead < mostOfOne else { return }
+        guard !lane.isListed, !lane.queue.isEmpty, lane.waitingForHead < limitPerOrigin else { return }
         lane.isListed = true
         isBlocked = false
         listed.append(lane)

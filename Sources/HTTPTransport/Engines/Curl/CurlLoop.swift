@@ -48,7 +48,7 @@ final class CurlLoop: @unchecked Sendable {
         self.multi = multi
         self.driver = driver
         self.settings = settings
-        lanes = CurlLanes(mostOfOne: settings.mostWaitingForHeadFromOne, most: settings.mostWaitingForHead)
+        lanes = CurlLanes(limitPerOrigin: settings.maximumWaitingForHeadPerOrigin, most: settings.maximumWaitingForHead)
     }
 
     /// Runs until the engine is closed and the last exchange has ended.
@@ -234,7 +234,7 @@ extension CurlLoop {
 // Prevents libcurl from resending requests: each request is sent once, and retries are up to the client.
 extension CurlLoop {
     /// The maximum number of origins to remember.
-    private static let mostOrigins = 256
+    private static let originLimit = 256
 
     /// Ends an exchange whose request libcurl is about to send again, over another connection or the same.
     func refuseResend(of exchange: CurlExchange) {
@@ -243,7 +243,7 @@ extension CurlLoop {
         let (heads, text) = (exchange.transfer.heads, handle.errorText)
         let asksForHTTP1 = CurlFault.asksForHTTP1(text)
         if asksForHTTP1 {
-            if originsNeedingHTTP1.count >= Self.mostOrigins { originsNeedingHTTP1 = [] }
+            if originsNeedingHTTP1.count >= Self.originLimit { originsNeedingHTTP1 = [] }
             originsNeedingHTTP1.insert(exchange.request.origin)
         }
         if exchange.transfer.hasHead, heads.status == 417, !asksForHTTP1 {

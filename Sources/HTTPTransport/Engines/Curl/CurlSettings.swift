@@ -52,11 +52,11 @@ struct CurlSettings: Sendable {
     }
 
     /// The maximum number of exchanges that wait for their heads at a time.
-    var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
+    var maximumWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
     /// The maximum number of them for one origin.
-    var mostWaitingForHeadFromOne: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
+    var maximumWaitingForHeadPerOrigin: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
     /// The maximum number of queued exchanges for one origin; `nil` for no limit.
-    var mostQueuedForOne: Int? { configuration.maximumWaitingExchangesPerOrigin.map { max(1, $0) } }
+    var queueLimitPerOrigin: Int? { configuration.maximumWaitingExchangesPerOrigin.map { max(1, $0) } }
 
     /// Sets the options. Many override libcurl's defaults.
     ///

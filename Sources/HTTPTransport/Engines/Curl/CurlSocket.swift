@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// A connection of libcurl as the ``WebSocketWire`` of a WebSocket: waits for its socket with dispatch sources, and reads and writes without
-/// blocking.
+/// A connection of libcurl as the ``WebSocketWire`` of a WebSocket. It waits for its socket with dispatch sources, and reads and writes
+/// without blocking.
 ///
 /// `@unchecked Sendable`: after ``init(_:beginning:)`` everything is used only on the queue.
 final class CurlSocket: WebSocketWire, @unchecked Sendable {
@@ -13,15 +13,15 @@ final class CurlSocket: WebSocketWire, @unchecked Sendable {
     private static let readsInARow = 16
 
     private let queue = DispatchQueue(label: "WebServiceClient.CurlTransport.socket")
-    /// `nil` after the end.
+    /// The connection; `nil` after the end.
     private var connection: CurlConnection?
-    /// Retained until the end.
+    /// The user of the wire, retained until the end.
     private var user: (any WebSocketWireUser)?
     private var reading: (any DispatchSourceRead)?
     private var writing: (any DispatchSourceWrite)?
     private var isReadingSuspended = false
     private var isWritingSuspended = true
-    /// The bytes that are being written, and how many of them have been.
+    /// The bytes that are being written, and the number of them that have been written.
     private var current: [UInt8]?
     private var done = 0
 
@@ -44,7 +44,7 @@ final class CurlSocket: WebSocketWire, @unchecked Sendable {
     func wantsToRead() {
         queue.async {
             self.setReading(suspended: false)
-            // TLS may hold bytes that the socket has no more.
+            // TLS may hold bytes that the socket no longer has.
             self.read()
         }
     }
@@ -59,7 +59,7 @@ final class CurlSocket: WebSocketWire, @unchecked Sendable {
     private func begin(_ user: any WebSocketWireUser) {
         guard let connection else { return }
         self.user = user
-        // The descriptor must stay open until both sources have let go of it, so their handlers retain the connection.
+        // The descriptor must stay open until both sources have released it, so their handlers retain the connection.
         let reading = DispatchSource.makeReadSource(fileDescriptor: connection.socket, queue: queue)
         reading.setEventHandler { [weak self] in self?.readable() }
         reading.setCancelHandler { withExtendedLifetime(connection) {} }
@@ -128,7 +128,7 @@ final class CurlSocket: WebSocketWire, @unchecked Sendable {
 
     private func end(_ error: TransportError?) {
         let user = user
-        // What has arrived before a failed write, such as the other side's Close frame, says more than the failure.
+        // Data that arrived before a failed write, such as the other side's Close frame, explains more than the failure.
         if error != nil { drain() }
         stop()
         user?.wireEnded(error)

@@ -45,7 +45,7 @@ struct CurlTransfer {
     var isCut = false
     /// Whether libcurl has ended it with success after the whole request.
     var endsWell = false
-    /// The error of an exchange that is ended here, because libcurl's code would say less.
+    /// The error of an exchange that is ended here, because libcurl's code would be less specific.
     var fault: (any Error)?
     /// The system's error when opening the socket; 0 for success, `nil` if none was requested.
     var socketError: Int32?

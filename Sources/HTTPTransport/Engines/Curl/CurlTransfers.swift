@@ -3,7 +3,7 @@ import CSystemLibraries
 // Passing exchanges to libcurl and taking them back.
 extension CurlLoop {
     /// The maximum number of handles to keep for later exchanges.
-    private static let mostHandles = 128
+    private static let handleLimit = 128
 
     /// Whether libcurl reports when a connection is established.
     var reportsConnections: Bool { settings.library.reportsConnections }
@@ -13,7 +13,7 @@ extension CurlLoop {
         switch command {
         case .start(let exchange):
             guard hasPlace(for: exchange) else {
-                return exchange.abandon(CurlFault.queueIsFull(of: exchange.request.host, settings.mostQueuedForOne))
+                return exchange.abandon(CurlFault.queueIsFull(of: exchange.request.host, settings.queueLimitPerOrigin))
             }
             exchange.transfer.lane = lanes.append(exchange, to: exchange.request.origin)
             exchange.transfer.queued = now
@@ -58,7 +58,7 @@ extension CurlLoop {
 
     /// Returns whether another exchange may be queued.
     private func hasPlace(for exchange: CurlExchange) -> Bool {
-        guard let most = settings.mostQueuedForOne else { return true }
+        guard let most = settings.queueLimitPerOrigin else { return true }
         let origin = exchange.request.origin
         guard lanes.areWaiting(most, to: origin, isWanted: { $0.isWanted }) else { return true }
         // Others that arrived in this round may start at once.
@@ -254,7 +254,7 @@ extension CurlLoop {
         // next upload, which can't be rewound, would fail because of it (curl's issue 18206).
         var isFit = exchange.transfer.endsWell
         if case .none = exchange.request.upload { isFit = true }
-        if isFit, handles.count < Self.mostHandles { handles.append(handle) }
+        if isFit, handles.count < Self.handleLimit { handles.append(handle) }
         if !exchange.transfer.hasHead { stopWaitingForHead(exchange) }
         exchange.transfer.handle = nil
         let index = exchange.transfer.index

@@ -79,7 +79,7 @@ public final class CurlTransport: CancellableTransport {
         return capabilities
     }
 
-    /// Invalidates the transport: exchanges under way continue to their end, new ones are refused. Releasing the last reference does the
+    /// Invalidates the transport: exchanges in progress continue to their end, new ones are refused. Releasing the last reference does the
     /// same.
     public func invalidate() {
         engine.close()

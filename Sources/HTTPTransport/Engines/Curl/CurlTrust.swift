@@ -12,7 +12,7 @@ struct CurlTrust: Sendable {
     ///
     /// - Throws: ``TransportError`` with `unsupported` if this library doesn't support a part of the policy: no part is ever omitted.
     init(_ policy: TrustPolicy, library: CurlLibrary) throws(TransportError) {
-        if let fault = policy.faults.first { throw TransportError(.badRequest, "The trust policy can't be right: \(fault).") }
+        if let fault = policy.faults.first { throw TransportError(.badRequest, "The trust policy is invalid: \(fault).") }
         self.policy = policy
         self.library = library
         guard !policy.isStandard else {
@@ -129,8 +129,9 @@ struct CurlTrust: Sendable {
 
     /// Sets the client's identity.
     ///
-    /// libcurl assigns connections to identities by the certificate alone, which is public, not by key and passphrase. Therefore a number
-    /// for all three follows the certificate, where its parser ignores it. The number differs between processes.
+    /// libcurl decides by the certificate alone which connections belong to an identity. The certificate is public, so a connection could
+    /// be used with another key or passphrase. Therefore a number derived from all three is appended to the certificate, where the parser
+    /// ignores it. The number differs between processes.
     ///
     /// - Returns: The first result other than success.
     private static func set(_ identity: ClientIdentity, of easy: OpaquePointer) -> Int32 {

@@ -134,12 +134,12 @@ final class CurlUpload: Sendable {
 
     private func room() async {
         await withCheckedContinuation { continuation in
-            let goesOn = state.withLock { state in
+            let isWaiting = state.withLock { state in
                 guard !state.hasBegun || state.waiting >= Self.limit, !state.isOver else { return true }
                 state.producer = continuation
                 return false
             }
-            if goesOn { continuation.resume() }
+            if isWaiting { continuation.resume() }
         }
     }
 

@@ -3,14 +3,14 @@ import Foundation
 
 /// Opens a WebSocket over a connection of libcurl: connects, sends the handshake, and reads the response.
 ///
-/// libcurl's own WebSocket protocol is missing from many builds, such as Debian 12's. Therefore libcurl only resolves, connects through the
-/// proxies, performs the TLS handshake and verifies the server, as for other exchanges, and encrypts; the protocol is this package's. Until
-/// the response has arrived, a thread of its own waits for the connection; an open WebSocket has none.
+/// Many builds lack libcurl's own WebSocket protocol, such as Debian 12's. Therefore libcurl only resolves, connects through the proxies,
+/// performs the TLS handshake and verifies the server, as for other exchanges, and encrypts; this package implements the protocol. A
+/// separate thread waits for the connection until the response has arrived; an open WebSocket has no thread.
 final class CurlWebSocket: Sendable {
     private struct State {
         var waiter: UnsafeContinuation<TransportResponse, any Error>?
         var isOver = false
-        /// Why the opening was ended from outside.
+        /// The reason for which the opening was cancelled.
         var cause: (any Error)?
     }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads the response to the handshake of a WebSocket (RFC 9112 §2, §6, §7.1): its head, and the body of a response that refuses it.
 struct HandshakeReader {
-    /// What is being read.
+    /// The part of the response that is being read.
     private enum Part {
         case head
         /// A body of known length.

@@ -87,7 +87,7 @@ final class TrustEvaluator: @unchecked Sendable {
         case errSecNotTrusted, errSecCreateChainFailed:
             TransportError(
                 .unknownIssuer,
-                "No trusted authority vouches for the certificate of \(host): if its issuer is to be trusted, add it to the authorities.")
+                "No trusted authority issued the certificate of \(host): if its issuer is to be trusted, add it to the authorities.")
         default:
             TransportError(.tls, "The certificate of \(host) does not pass the system's evaluation (OSStatus \(code)).")
         }

@@ -109,7 +109,7 @@ final class TrustedSession: Sendable {
         invalidate()
     }
 
-    /// Ends the session: exchanges under way continue to their end, new ones are refused. Releasing the last reference does the same.
+    /// Ends the session: exchanges in progress continue to their end, new ones are refused. Releasing the last reference does the same.
     func invalidate() {
         isInvalid.withLock { [session, exchanges] isInvalid in
             guard !isInvalid else { return }

@@ -36,7 +36,7 @@ final class URLSessionExchange: Sendable {
     }
 }
 
-// MARK: - Beginning
+// MARK: - Start
 
 extension URLSessionExchange {
     /// Stores the continuation that awaits the head. Returns `false` if the exchange has already been abandoned: then nothing may be
@@ -96,7 +96,7 @@ extension URLSessionExchange {
     }
 }
 
-// MARK: - What the delegate brings
+// MARK: - Events from the delegate
 
 extension URLSessionExchange {
     /// Receives the head of the response. Heads of informational responses (RFC 9110 §15.2) are ignored, because the final one follows.
@@ -146,7 +146,7 @@ extension URLSessionExchange {
     }
 }
 
-// MARK: - What the caller does
+// MARK: - Operations of the caller
 
 extension URLSessionExchange {
     /// Ends the exchange at once with an error: buffered pieces are discarded, and the task is cancelled.

@@ -1,11 +1,11 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// A WebSocket of URLSession on Apple platforms. The system performs the handshake, and answers pings and Close frames; it reads ahead of
-/// the reader by its own measure.
+/// A WebSocket of URLSession on Apple platforms. The system performs the handshake, answers pings and Close frames, and decides how far it
+/// reads ahead.
 final class URLSessionSocket: WebSocketChannel {
     private struct State {
-        /// Waits for the handshake.
+        /// The continuation that waits for the handshake.
         var opening: CheckedContinuation<Void, any Error>?
         var isOpen = false
         var subprotocol: String?

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The bytes of a connection over which a ``WebSocketConnection`` talks. All calls of its user are on one queue.
+/// The byte stream under a ``WebSocketConnection``. It calls its user on a single queue.
 package protocol WebSocketWire: AnyObject, Sendable {
     /// Begins to read. The wire retains its user until the end.
     func start(_ user: any WebSocketWireUser)
-    /// There are bytes to write.
+    /// Called when there are bytes to write.
     func wantsToWrite()
-    /// There is room for more bytes.
+    /// Called when there is room for more bytes.
     func wantsToRead()
-    /// Writes what the system takes at once, closes the connection, and calls the user no more.
+    /// Writes as many bytes as the system accepts immediately, closes the connection, and makes no further calls to the user.
     func finish()
 }
 
@@ -16,20 +16,20 @@ package protocol WebSocketWire: AnyObject, Sendable {
 package protocol WebSocketWireUser: AnyObject, Sendable {
     /// Receives bytes.
     ///
-    /// - Returns: Whether the wire reads on.
+    /// - Returns: Whether to continue reading.
     func received(_ bytes: UnsafeRawBufferPointer) -> Bool
-    /// The connection has ended, in order or with an error.
+    /// Called when the connection has ended, normally or with an error.
     func wireEnded(_ error: (any Error)?)
     /// Returns the next bytes to write; `nil` if there are none.
     func nextBytes() -> [UInt8]?
-    /// The last bytes have been written.
+    /// Called when the previous bytes have been written.
     func wrote()
 }
 
 /// A WebSocket over a connection whose bytes the engine delivers (RFC 6455).
 ///
-/// It answers pings and Close frames itself. Messages wait for their reader; when too many wait, the connection isn't read, which slows the
-/// other side down.
+/// It answers pings and Close frames itself. Messages wait for their reader. When too many wait, the connection stops reading, which slows
+/// the other side down.
 package final class WebSocketConnection: WebSocketChannel {
     package let subprotocol: String?
     private let wire: any WebSocketWire
@@ -45,7 +45,7 @@ package final class WebSocketConnection: WebSocketChannel {
     package var closure: WebSocketClosure? { state.withLock { $0.end?.closure } }
     package var waitsForReader: Bool { state.withLock { $0.isPaused } }
 
-    /// Changes the state, and does afterwards what the change requires.
+    /// Changes the state, then does the work that the change requires.
     private func change<Value>(_ body: (inout WebSocketState, inout WebSocketState.Effects) -> Value) -> Value {
         var effects = WebSocketState.Effects()
         let value = state.withLock { body(&$0, &effects) }
@@ -69,7 +69,7 @@ package final class WebSocketConnection: WebSocketChannel {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 if let error = change({ begin(&$0, number, continuation, &$1) }) { return continuation.resume(throwing: error) }
-                // The task may have been cancelled before the call was there to cancel.
+                // The task may have been cancelled before the call was registered.
                 if Task.isCancelled { change { $0.cancelSending(number, &$1) } }
             }
         } onCancel: {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a ``WebSocketConnection`` has received and has to send, behind its lock.
+/// The incoming and outgoing messages of a ``WebSocketConnection``, which accesses them under its lock.
 struct WebSocketState: Sendable {
-    /// What is to be done after a change, outside the lock.
+    /// Work to do after unlocking.
     struct Effects {
-        /// Whether there is something to write.
+        /// Whether there are bytes to write.
         var writes = false
-        /// Whether reading goes on.
+        /// Whether to resume reading.
         var reads = false
-        /// Whether the wire writes what the system takes at once, and closes.
+        /// Whether the wire must finish: it writes as many bytes as the system accepts immediately, and closes.
         var finishes = false
         /// Suspended calls to resume.
         var resumptions: [@Sendable () -> Void] = []
@@ -24,7 +24,7 @@ struct WebSocketState: Sendable {
         }
     }
 
-    /// A message on its way out.
+    /// A message that is being sent.
     private struct Outgoing {
         let number: Int
         let opcode: WebSocketFrame.Opcode
@@ -41,7 +41,7 @@ struct WebSocketState: Sendable {
         var waiter: CheckedContinuation<Void, any Error>?
     }
 
-    /// What the wire is writing.
+    /// The frame that the wire is writing.
     private enum Writing {
         case nothing
         case control
@@ -50,7 +50,8 @@ struct WebSocketState: Sendable {
         case fragment(end: Int)
     }
 
-    /// The thresholds of the waiting messages: reading stops above the first pair, and goes on below the second.
+    /// High and low watermarks of the waiting messages, by number and bytes: reading pauses above the first pair and resumes below the
+    /// second.
     static let (fullAt, fullBytes) = (64, 1 << 20)
     static let (roomAt, roomBytes) = (16, 256 << 10)
     /// The maximum number of bytes of a message in one frame. Control frames are sent between the fragments of longer ones.
@@ -71,7 +72,7 @@ struct WebSocketState: Sendable {
     private var count = 0
     /// Whether this side has begun the closing handshake.
     private var isClosing = false
-    /// The end; the error is `nil` if it was in order.
+    /// The end; the error is `nil` if the WebSocket was closed normally.
     private(set) var end: (closure: WebSocketClosure, error: (any Error)?)?
     private var endHandlers: [@Sendable () -> Void] = []
 
@@ -79,18 +80,18 @@ struct WebSocketState: Sendable {
         parser = WebSocketParser(limit: messageLimit)
     }
 
-    /// A number for a suspended call.
+    /// Returns a number for a suspended call.
     mutating func nextNumber() -> Int {
         count += 1
         return count
     }
 }
 
-// What arrives.
+// Receiving.
 extension WebSocketState {
     /// Receives bytes.
     ///
-    /// - Returns: Whether reading goes on.
+    /// - Returns: Whether to continue reading.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, _ effects: inout Effects) -> Bool {
         guard end == nil else { return false }
         parser.feed(bytes)
@@ -120,7 +121,7 @@ extension WebSocketState {
             pong = payload
             effects.writes = true
         case .pong(let payload):
-            // A pong also answers the pings before its own.
+            // A pong also answers the pings before the one that it names.
             guard let index = pings.lastIndex(where: { $0.isSent && $0.payload == payload }) else { return }
             for ping in pings[...index] {
                 if let waiter = ping.waiter { effects.resumptions.append { waiter.resume() } }
@@ -132,13 +133,13 @@ extension WebSocketState {
         }
     }
 
-    /// The wire has ended.
+    /// Called when the connection has ended.
     mutating func wireEnded(_ error: (any Error)?, _ effects: inout Effects) {
         guard end == nil else { return }
         finish(WebSocketClosure(.abnormal), WebSocketError.lost(error), &effects)
     }
 
-    /// Ends the WebSocket. Everything that waits ends, except for messages that have arrived, which are still read.
+    /// Ends the WebSocket and all suspended calls. Messages that have already arrived can still be read.
     mutating func finish(_ closure: WebSocketClosure, _ error: (any Error)?, _ effects: inout Effects) {
         guard end == nil else { return }
         end = (closure, error)
@@ -158,16 +159,16 @@ extension WebSocketState {
         endHandlers = []
     }
 
-    /// Returns whether the WebSocket has ended; otherwise the action is performed when it does.
+    /// Returns whether the WebSocket has ended. If it hasn't, the action is performed when it ends.
     mutating func hasEnded(or action: @escaping @Sendable () -> Void) -> Bool {
         if end == nil { endHandlers.append(action) }
         return end != nil
     }
 }
 
-// The reader.
+// Reading messages.
 extension WebSocketState {
-    /// Returns what the reader gets at once; `nil` if it waits.
+    /// Returns the result that is available immediately; `nil` if the reader must wait.
     mutating func read(
         _ number: Int, _ waiter: CheckedContinuation<WebSocketMessage?, any Error>, _ effects: inout Effects
     ) -> Result<WebSocketMessage?, any Error>? {
@@ -197,7 +198,7 @@ extension WebSocketState {
         effects.reads = true
     }
 
-    /// Forgets a reader whose task is cancelled.
+    /// Removes a reader whose task is cancelled.
     mutating func cancelReader(_ number: Int, _ effects: inout Effects) {
         guard let reader, reader.number == number else { return }
         self.reader = nil
@@ -205,7 +206,7 @@ extension WebSocketState {
     }
 }
 
-// What is sent.
+// Sending.
 extension WebSocketState {
     private var refusal: (any Error)? {
         if let end { return end.error ?? WebSocketError.notOpen(end.closure) }
@@ -214,7 +215,7 @@ extension WebSocketState {
 
     /// Adds a message.
     ///
-    /// - Returns: The error of a WebSocket that is closed.
+    /// - Returns: The error if the WebSocket is closed.
     mutating func send(
         _ message: WebSocketMessage, _ number: Int, _ waiter: CheckedContinuation<Void, any Error>, _ effects: inout Effects
     ) -> (any Error)? {
@@ -238,7 +239,7 @@ extension WebSocketState {
         return nil
     }
 
-    /// Ends the wait of a call whose task is cancelled. A message that isn't begun isn't sent.
+    /// Ends the wait of a call whose task is cancelled. A message is dropped if none of it has been sent.
     mutating func cancelSending(_ number: Int, _ effects: inout Effects) {
         var waiter: CheckedContinuation<Void, any Error>?
         if let index = outgoing.firstIndex(where: { $0.number == number }) {
@@ -302,7 +303,7 @@ extension WebSocketState {
         return WebSocketFrame.clientBytes(.close, frame.payload[...])
     }
 
-    /// The last bytes have been written.
+    /// Called when the previous bytes have been written.
     mutating func wrote(_ effects: inout Effects) {
         defer { writing = .nothing }
         guard case .fragment(let end) = writing, !outgoing.isEmpty, outgoing[0].isBegun else { return }

@@ -16,11 +16,11 @@ package enum CardNumber {
     /// Returns whether a card number can begin with this group of digits: the group has 13 to 19 digits, or is shorter and another group
     /// follows.
     static func mayBegin(_ group: Range<Int>, in bytes: Bytes) -> Bool {
-        group.count < fewest ? goesOn(at: group.upperBound, in: bytes) : group.count < most
+        group.count < fewest ? continues(at: group.upperBound, in: bytes) : group.count < most
     }
 
     /// Returns whether a single space or dash and another group of digits follow.
-    package static func goesOn(at end: Int, in bytes: Bytes) -> Bool {
+    package static func continues(at end: Int, in bytes: Bytes) -> Bool {
         end + 1 < bytes.count && (bytes[end] == UInt8(ascii: " ") || bytes[end] == UInt8(ascii: "-")) && bytes[end + 1].isDigit
     }
 

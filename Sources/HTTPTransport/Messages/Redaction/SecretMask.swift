@@ -97,7 +97,7 @@ package enum SecretMask {
     /// Returns the beginning of a body with its secrets masked.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes to show.
+    ///   - limit: the maximum number of bytes to show.
     ///   - isCut: whether the data is only the beginning of the body. Its last word is then omitted, because it may be half of a secret.
     package static func beginning(
         ofBody body: Data, contentType: String?, upTo limit: Int, isCut: Bool, of secrets: RequestSecrets? = nil

@@ -79,12 +79,12 @@ struct SecretScanner {
         if first == UInt8(ascii: "-") {
             if word.count >= 10, let end = pemBlock(at: word.lowerBound) { return end }
             if word.count > 2 { end = max(end, option(word)) }
-            if isUserOption(word) { end = max(end, userAndPassword(behind: word)) }
+            if isUserOption(word) { end = max(end, userAndPassword(after: word)) }
         } else if first == UInt8(ascii: "/"), word.count >= 2 {
             end = max(end, userInfo(at: word.lowerBound))
         }
         if seen.contains(.digit), mayHaveCard(word) { end = max(end, cardNumbers(in: word)) }
-        if isScheme(word), let behind = scheme(word) { return max(end, behind) }
+        if isScheme(word), let credentialsEnd = scheme(word) { return max(end, credentialsEnd) }
         if word.count >= SecretSearch.shortestRun { longWord(word, seen) }
         return end
     }
@@ -168,14 +168,14 @@ struct SecretScanner {
 
     /// Whether a card number can begin in a word: the word is long enough, or the number continues after it.
     private func mayHaveCard(_ word: Range<Int>) -> Bool {
-        word.count >= CardNumber.fewest || bytes[word.upperBound - 1].isDigit && CardNumber.goesOn(at: word.upperBound, in: bytes)
+        word.count >= CardNumber.fewest || bytes[word.upperBound - 1].isDigit && CardNumber.continues(at: word.upperBound, in: bytes)
     }
 
     private mutating func cardNumbers(in word: Range<Int>) -> Int {
         guard forms.contains(.cardNumbers) else { return word.upperBound }
         let bytes = bytes
         var index = word.lowerBound
-        var behind = word.upperBound
+        var reached = word.upperBound
         // Skips digits that belong to a number before the word.
         while index > 0, index < word.upperBound, bytes[index - 1].isDigit, bytes[index].isDigit { index += 1 }
         while true {
@@ -186,10 +186,10 @@ struct SecretScanner {
             if CardNumber.mayBegin(start..<index, in: bytes), let end = CardNumber.end(from: start, in: bytes) {
                 found.append(start..<end)
                 index = end
-                behind = max(behind, end)
+                reached = max(reached, end)
             }
         }
-        return behind
+        return reached
     }
 
     // MARK: Addresses
@@ -272,8 +272,8 @@ extension SecretScanner {
     ///
     /// - Parameter name: the name of the scalar.
     /// - Returns: the lines, without the indentation of the first; `nil` if no block scalar begins here.
-    func blockScalar(behind separator: Int, of name: Range<Int>) -> Range<Int>? {
-        guard bytes[separator] == UInt8(ascii: ":"), var line = endOfBlockHeader(behind: separator) else { return nil }
+    func blockScalar(after separator: Int, of name: Range<Int>) -> Range<Int>? {
+        guard bytes[separator] == UInt8(ascii: ":"), var line = endOfBlockHeader(after: separator) else { return nil }
         let indentation = column(of: name.lowerBound)
         var content: Range<Int>?
         while line < bytes.count {
@@ -290,7 +290,7 @@ extension SecretScanner {
 
     /// Returns the end of `|` or `>` with an optional prefix (a tag, an anchor) and suffix (indentation, chomping, a comment); `nil` if the
     /// line contains anything else.
-    private func endOfBlockHeader(behind separator: Int) -> Int? {
+    private func endOfBlockHeader(after separator: Int) -> Int? {
         let limit = min(bytes.count, separator + Self.reach)
         var index = end(from: separator + 1, to: limit, while: \.isBlank)
         while index < limit, bytes[index] == UInt8(ascii: "!") || bytes[index] == UInt8(ascii: "&") {
@@ -314,9 +314,9 @@ extension SecretScanner {
         return end(from: start, to: place) { $0.isBlank || $0 == UInt8(ascii: "-") } - start
     }
 
-    private func end(from start: Int, to limit: Int, while isMeant: (UInt8) -> Bool) -> Int {
+    private func end(from start: Int, to limit: Int, while matches: (UInt8) -> Bool) -> Int {
         var index = start
-        while index < limit, isMeant(bytes[index]) { index += 1 }
+        while index < limit, matches(bytes[index]) { index += 1 }
         return index
     }
 }

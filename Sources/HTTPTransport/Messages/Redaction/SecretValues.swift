@@ -5,11 +5,11 @@ extension SecretScanner {
     mutating func namedValue(at separator: Int) -> Int {
         guard forms.contains(.namedValues), let names = rules.names, let name = name(before: separator) else { return separator + 1 }
         if bytes[separator] == UInt8(ascii: ":"), !name.isQuoted, starts(at: separator + 1, with: "//") { return separator + 1 }
-        let start = valueStart(behind: separator, crossesLines: name.isQuoted)
+        let start = valueStart(after: separator, crossesLines: name.isQuoted)
         guard start < bytes.count else { return separator + 1 }
         let isHidden = names.hides(bytes[name.range], isParameter: name.isParameter) || namesInTwoWords(name, names)
         if !isHidden, let part = partContent(named: name.range, from: start, names) {
-            if !part.isEmpty, !isInnocent(part) { found.append(part) }
+            if !part.isEmpty, !isHarmless(part) { found.append(part) }
             return part.upperBound
         }
         if !isHidden {
@@ -21,10 +21,10 @@ extension SecretScanner {
             awaitsValue = false
         }
         let content =
-            blockScalar(behind: separator, of: name.range)
+            blockScalar(after: separator, of: name.range)
             ?? (isHidden && SecretNames.isLine(bytes[name.range]) && !bytes[start].isQuote
                 ? line(from: start, quote: name.openQuote) : valueContent(from: start, isParameter: name.isParameter))
-        guard !content.isEmpty, !isInnocent(content) else { return separator + 1 }
+        guard !content.isEmpty, !isHarmless(content) else { return separator + 1 }
         found.append(content)
         return content.upperBound
     }
@@ -63,7 +63,7 @@ extension SecretScanner {
     }
 
     /// Returns the start of the value, after spaces and the rest of the separator, as in `=>`, `==` and `\":`.
-    private func valueStart(behind separator: Int, crossesLines: Bool) -> Int {
+    private func valueStart(after separator: Int, crossesLines: Bool) -> Int {
         var index = separator + 1
         while index < bytes.count {
             let byte = bytes[index]
@@ -146,7 +146,7 @@ extension SecretScanner {
     }
 
     /// Whether a value is harmless: null, a Boolean, a placeholder, or the mask.
-    func isInnocent(_ range: Range<Int>) -> Bool {
+    func isHarmless(_ range: Range<Int>) -> Bool {
         if range.count > 8 { return isPlaceholder(range) }
         let words: [StaticString] = ["nil", "null", "none", "true", "false", "yes", "no", "<masked>"]
         if words.contains(where: { isText(range, $0) }) { return true }
@@ -188,7 +188,7 @@ extension SecretScanner {
     /// Finds `-u user:password`. Two numbers are a user and a group, and text that continues with slashes is a URL.
     ///
     /// - Returns: the position where the scan continues.
-    mutating func userAndPassword(behind word: Range<Int>) -> Int {
+    mutating func userAndPassword(after word: Range<Int>) -> Int {
         guard forms.contains(.namedValues), word.upperBound + 1 < bytes.count,
             bytes[word.upperBound].isBlank || bytes[word.upperBound] == UInt8(ascii: "=")
         else { return word.upperBound }
@@ -229,7 +229,7 @@ extension SecretScanner {
         }
         if isHidden || awaitsValue, !content.isEmpty {
             awaitsValue = false
-            if !bytes[content].allSatisfy({ $0.isBlank || $0.isLineEnd }), !isInnocent(content) { found.append(content) }
+            if !bytes[content].allSatisfy({ $0.isBlank || $0.isLineEnd }), !isHarmless(content) { found.append(content) }
             return start + 1
         }
         if isText(tag, "key") || isText(tag, "name"), content.count <= Self.reach {
@@ -267,10 +267,10 @@ extension SecretScanner {
 
     /// Returns the first matching position, or the end of the text. All these searches share a budget, which keeps the time linear. When it
     /// is used up, the rest of the text counts as secret.
-    private mutating func place(from start: Int, _ isMeant: (SecretScanner, Int) -> Bool) -> Int {
+    private mutating func place(from start: Int, _ matches: (SecretScanner, Int) -> Bool) -> Int {
         var index = start
         while index < bytes.count, lookahead < Self.lookaheadLimit + 4 * bytes.count {
-            if isMeant(self, index) { return index }
+            if matches(self, index) { return index }
             index += 1
             lookahead += 1
         }

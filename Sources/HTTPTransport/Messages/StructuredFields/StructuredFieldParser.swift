@@ -1,7 +1,7 @@
 import Foundation
 
-/// Parses structured fields by the algorithms of RFC 9651 §4.2. Any text is safe: the work is linear in its length, and nothing nests deeper
-/// than a list in a list.
+/// Parses structured fields by the algorithms of RFC 9651 §4.2. Any text is safe: the time is linear in its length, and the nesting is
+/// limited to a list within a list.
 struct StructuredFieldParser {
     typealias Fault = StructuredFields.Fault
 

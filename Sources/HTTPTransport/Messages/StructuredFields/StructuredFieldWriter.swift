@@ -73,7 +73,7 @@ struct StructuredFieldWriter {
         case .token(let token):
             guard let first = token.utf8.first, StructuredFieldAlphabet.beginsToken(first),
                 token.utf8.allSatisfy(StructuredFieldAlphabet.isInToken)
-            else { throw Fault("A token has a character that tokens can't have, or none: use a string.") }
+            else { throw Fault("A token is empty or has a character that tokens can't have: use a string.") }
             text += token
         case .bytes(let data): text += ":" + data.base64EncodedString() + ":"
         case .boolean(let boolean): text += boolean ? "?1" : "?0"
@@ -92,7 +92,7 @@ struct StructuredFieldWriter {
     }
 
     private mutating func write(_ number: Double) throws(Fault) {
-        // The range is checked first, because converting a large number, or none, to an integer traps.
+        // The range is checked first, because converting a large number or NaN to an integer traps.
         guard number.magnitude < 1e13 else {
             throw Fault("The decimal \(number) has more than 12 digits before its point, which structured fields can't have.")
         }

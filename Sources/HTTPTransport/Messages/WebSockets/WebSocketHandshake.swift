@@ -32,7 +32,7 @@ package struct WebSocketHandshake: Sendable {
         "Connection", "Upgrade", "Sec-WebSocket-Version", "Sec-WebSocket-Key", "Sec-WebSocket-Accept", "Sec-WebSocket-Extensions",
     ]
 
-    /// Checks a request for what a handshake can't have.
+    /// Checks that a request can open a WebSocket.
     ///
     /// - Throws: ``TransportError/Code/badRequest``.
     package static func check(_ request: ServiceRequest) throws(TransportError) {
@@ -79,7 +79,7 @@ package struct WebSocketHandshake: Sendable {
     }
 
     private static func invalid(_ host: String, _ reason: String) -> TransportError {
-        TransportError(.unreadableResponse, "The response of \(host) doesn't open a WebSocket: \(reason) (RFC 6455 §4.1).")
+        TransportError(.unreadableResponse, "The response from \(host) doesn't open a WebSocket: \(reason) (RFC 6455 §4.1).")
     }
 
     private static func isBlank(_ value: String?) -> Bool { value?.trimmingCharacters(in: .whitespaces).isEmpty ?? true }
@@ -91,26 +91,26 @@ package struct WebSocketHandshake: Sendable {
 
 /// An open WebSocket of a transport.
 ///
-/// Everything that takes time ends with the error of ``end(_:)`` at the latest.
+/// Every suspended call ends with the error passed to ``end(_:)`` at the latest.
 package protocol WebSocketChannel: AnyObject, Sendable {
     /// The subprotocol that the server has chosen; `nil` for none.
     var subprotocol: String? { get }
-    /// How the WebSocket was closed; `nil` while it isn't.
+    /// The way in which the WebSocket was closed; `nil` while it is open.
     var closure: WebSocketClosure? { get }
-    /// Whether the other side isn't read now, because messages wait for their reader. Pongs wait as well then.
+    /// Whether reading from the connection is paused because messages wait for their reader. Pongs are then delayed as well.
     var waitsForReader: Bool { get }
 
     /// Sends a message. Returns when the system has accepted all of its bytes.
     func send(_ message: WebSocketMessage) async throws
-    /// Returns the next message; `nil` when the WebSocket was closed in order. There is one reader.
+    /// Returns the next message; `nil` when the WebSocket was closed normally. There is one reader.
     func receive() async throws -> WebSocketMessage?
     /// Sends a ping, and waits for its pong.
     func ping() async throws
     /// Begins the closing handshake. Messages that haven't been read are discarded, and so are those that arrive afterwards.
     func close(_ code: WebSocketCloseCode, reason: String)
-    /// Ends the WebSocket at once; everything that waits throws the error.
+    /// Ends the WebSocket immediately; all suspended calls throw the error.
     func end(_ error: any Error)
-    /// Calls a closure once, when the WebSocket has ended; at once if it has.
+    /// Calls a closure once when the WebSocket has ended; immediately if it already has.
     func onEnd(_ action: @escaping @Sendable () -> Void)
 }
 
@@ -127,7 +127,7 @@ package final class WebSocketOpening: Sendable {
 
     deinit { discard() }
 
-    /// Takes in an open WebSocket. If the request is sent several times, the last one counts.
+    /// Stores an open WebSocket. If the request is sent several times, the last one counts.
     package func opened(_ channel: any WebSocketChannel) {
         let last = self.channel.withLock { current in
             defer { current = channel }

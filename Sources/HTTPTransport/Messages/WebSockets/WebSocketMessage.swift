@@ -31,7 +31,7 @@ public enum WebSocketMessage: Sendable, Hashable {
     }
 }
 
-/// Why a WebSocket is closed: the code of a Close frame (RFC 6455 §7.4). Codes from 3000 to 3999 are registered for libraries and
+/// The reason for closing a WebSocket: the code of a Close frame (RFC 6455 §7.4). Codes from 3000 to 3999 are registered for libraries and
 /// frameworks, those from 4000 to 4999 are for applications.
 public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The number.
@@ -79,7 +79,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, CustomSt
         }
     }
 
-    /// Whether a connection that is closed with the code has done its work: 1000, 1001, or no code.
+    /// Whether the code denotes a normal closure: 1000, 1001, or no code.
     public var isOrderly: Bool { self == .normal || self == .goingAway || self == .noStatus }
 
     private static let names: [UInt16: String] = [
@@ -92,7 +92,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, CustomSt
     public var description: String { Self.names[rawValue].map { "\(rawValue) (\($0))" } ?? "\(rawValue)" }
 }
 
-/// How a WebSocket was closed.
+/// The way in which a WebSocket was closed.
 public struct WebSocketClosure: Sendable, Hashable, CustomStringConvertible {
     /// The code of the other side's Close frame; ``WebSocketCloseCode/noStatus`` if the frame had none, and
     /// ``WebSocketCloseCode/abnormal`` without a frame.
@@ -133,7 +133,7 @@ public struct WebSocketError: DescribedError, Sendable {
     public let kind: Kind
     /// What happened and how to fix it.
     public let message: String
-    /// How the WebSocket was closed; `nil` if it wasn't.
+    /// The way in which the WebSocket was closed; `nil` if it wasn't.
     public let closure: WebSocketClosure?
     /// The underlying error, such as a ``TransportError`` or a `DecodingError`.
     public let cause: (any Error)?

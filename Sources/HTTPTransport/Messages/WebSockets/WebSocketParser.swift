@@ -2,9 +2,9 @@ import Foundation
 
 /// Reads frames, and joins the fragments of messages (RFC 6455 §5).
 ///
-/// Bytes are passed in as they arrive. After an error nothing more can be read.
+/// The caller passes bytes in as they arrive. After an error, nothing more can be read.
 package struct WebSocketParser: Sendable {
-    /// Something complete.
+    /// A complete message or control frame.
     package enum Event: Sendable, Hashable {
         case message(WebSocketMessage)
         case ping([UInt8])
@@ -88,7 +88,7 @@ package struct WebSocketParser: Sendable {
 
     private var available: Int { buffer.count - start }
 
-    /// Reads the head of a frame, and checks everything that it says.
+    /// Reads the head of a frame, and checks all of its parts.
     private func parsedHead() throws(Violation) -> (head: Head, size: Int)? {
         guard available >= 2 else { return nil }
         let (first, second) = (buffer[start], buffer[start + 1])
@@ -173,7 +173,7 @@ package struct WebSocketParser: Sendable {
         return head.read == head.length
     }
 
-    /// Returns what a complete frame completes.
+    /// Returns the event that a complete frame produces; `nil` if its message continues.
     private mutating func finished(_ head: Head) throws(Violation) -> Event? {
         if head.opcode.isControl {
             defer { control = [] }
@@ -232,9 +232,9 @@ package struct WebSocketParser: Sendable {
     }
 }
 
-/// Checks UTF-8 (RFC 3629) in pieces of any size: it fails at the first byte that no character can have.
+/// Checks UTF-8 (RFC 3629) in pieces of any size. It fails at the first byte that can't be part of a character.
 package struct UTF8Check: Sendable {
-    /// The number of bytes that the current character lacks.
+    /// The number of bytes that are missing from the current character.
     private var missing = 0
     /// The valid range of the next byte.
     private var lower: UInt8 = 0x80

@@ -12,7 +12,7 @@ struct CurlFairnessTests {
         let silent: Int
         let calls: Int
         var most: Int?
-        var mostOfOne: Int?
+        var limitPerOrigin: Int?
     }
 
     private static func transport(_ change: (inout CurlTransport.Configuration) -> Void) throws -> CurlTransport {
@@ -28,14 +28,14 @@ struct CurlFairnessTests {
             Crowd(silent: 2, calls: 150), Crowd(silent: 10, calls: 40), Crowd(silent: 1, calls: 300),
             Crowd(silent: 2, calls: 20, most: 8), Crowd(silent: 3, calls: 20, most: 16), Crowd(silent: 2, calls: 9, most: 4),
             Crowd(silent: 1, calls: 9, most: 2), Crowd(silent: 10, calls: 40, most: 64),
-            Crowd(silent: 5, calls: 40, most: 64, mostOfOne: 40), Crowd(silent: 2, calls: 20, most: 10, mostOfOne: 5),
+            Crowd(silent: 5, calls: 40, most: 64, limitPerOrigin: 40), Crowd(silent: 2, calls: 20, most: 10, limitPerOrigin: 5),
         ])
     func `origins that do not answer leave slots for another one`(crowd: Crowd) async throws {
         let silent = try (0..<crowd.silent).map { _ in try LoopbackServer { $0.get("/") { _ in .hang } } }
         let fine = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
         let transport = try Self.transport {
             if let most = crowd.most { $0.maximumConcurrentExchanges = most }
-            if let most = crowd.mostOfOne { $0.maximumConcurrentExchangesPerOrigin = most }
+            if let most = crowd.limitPerOrigin { $0.maximumConcurrentExchangesPerOrigin = most }
         }
         let tasks = silent.flatMap { server in
             (0..<crowd.calls).map { _ in
@@ -59,19 +59,19 @@ struct CurlFairnessTests {
     }
 
     @Test func `an origin by itself gets as many slots as it may have`() async throws {
-        for (most, mostOfOne, expected) in [(256, nil, 128), (8, nil, 4), (8, 8, 8), (8, 100, 8), (9, 2, 2), (1, nil, 1), (3, nil, 2)]
+        for (most, limitPerOrigin, expected) in [(256, nil, 128), (8, nil, 4), (8, 8, 8), (8, 100, 8), (9, 2, 2), (1, nil, 1), (3, nil, 2)]
             as [(Int, Int?, Int)]
         {
             let server = try LoopbackServer { $0.get("/") { _ in .hang } }
             let transport = try Self.transport {
                 $0.maximumConcurrentExchanges = most
-                if let mostOfOne { $0.maximumConcurrentExchangesPerOrigin = mostOfOne }
+                if let limitPerOrigin { $0.maximumConcurrentExchangesPerOrigin = limitPerOrigin }
             }
             let request = ServiceRequest(url: server.url, timeouts: ServiceTimeouts(firstByte: nil))
             let tasks = (0..<expected + 20).map { _ in Task { try await transport.send(request) } }
             _ = try await server.waitForRequests(count: expected, within: .seconds(300))
             try await Task.sleep(for: .milliseconds(50))
-            #expect(server.requests.count == expected, "\(most), \(mostOfOne ?? 0)")
+            #expect(server.requests.count == expected, "\(most), \(limitPerOrigin ?? 0)")
             for task in tasks { task.cancel() }
             for task in tasks { _ = await task.result }
         }

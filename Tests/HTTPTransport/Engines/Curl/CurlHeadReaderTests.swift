@@ -89,9 +89,9 @@ import Testing
     @Test func `informational heads have a bound`() {
         var reader = CurlHeadReader()
         let one = ["HTTP/1.1 103 Early Hints\r\n", "\r\n"]
-        for _ in 0..<CurlHeadReader.mostInformational { _ = read(one, into: &reader) }
+        for _ in 0..<CurlHeadReader.informationalLimit { _ = read(one, into: &reader) }
         var full = reader
-        #expect(read(["HTTP/1.1 200 OK\r\n", "\r\n"], into: &reader).first?.informational.count == CurlHeadReader.mostInformational)
+        #expect(read(["HTTP/1.1 200 OK\r\n", "\r\n"], into: &reader).first?.informational.count == CurlHeadReader.informationalLimit)
         _ = read(["HTTP/1.1 103 Early Hints\r\n"], into: &full)
         let event = Array("\r\n".utf8).withUnsafeBytes { full.receive($0, isConnected: true) }
         guard case .tooLarge = event else {

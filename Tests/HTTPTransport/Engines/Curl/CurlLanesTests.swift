@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func `origins take turns, and each keeps its order`() {
-        var lanes = CurlLanes<String>(mostOfOne: 10)
+        var lanes = CurlLanes<String>(limitPerOrigin: 10)
         for text in ["a1", "a2", "a3", "b1", "c1", "b2"] {
             _ = lanes.append(text, to: origins[Int(text.utf8.first ?? 0)])
         }
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `an origin that is full waits until one of its own has arrived`() {
-        var lanes = CurlLanes<Int>(mostOfOne: 1)
+        var lanes = CurlLanes<Int>(limitPerOrigin: 1)
         let lane = lanes.append(1, to: origins[1])
         _ = lanes.append(2, to: origins[1])
         let first = lanes.popFirst()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `each origin that comes later gets some of what is left`() {
-        var lanes = CurlLanes<Int>(mostOfOne: 128, most: 256)
+        var lanes = CurlLanes<Int>(limitPerOrigin: 128, most: 256)
         var (known, running) = ([CurlLanes<Int>.Lane](), [Int]())
         for origin in 0..<20 {
             for _ in 0..<300 {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `what has become free goes to those who have less`() {
-        var lanes = CurlLanes<Int>(mostOfOne: 4, most: 8)
+        var lanes = CurlLanes<Int>(limitPerOrigin: 4, most: 8)
         var known: [CurlLanes<Int>.Lane] = []
         for origin in 0..<6 {
             for _ in 0..<10 {
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `those that nobody wants don't stay where an origin never answers`() {
-        var lanes = CurlLanes<Int>(mostOfOne: 1)
+        var lanes = CurlLanes<Int>(limitPerOrigin: 1)
         let lane = lanes.append(0, to: origins[1])
         let first = lanes.popFirst()
         #expect(first == 0)
@@ -110,7 +110,7 @@ import Testing
 
     @Test func `whatever comes and goes, nothing is lost, no bound is passed, and no order changes`() {
         var random = SystemRandomNumberGenerator()
-        var lanes = CurlLanes<(origin: Int, number: Int)>(mostOfOne: 3)
+        var lanes = CurlLanes<(origin: Int, number: Int)>(limitPerOrigin: 3)
         var known: [Int: CurlLanes<(origin: Int, number: Int)>.Lane] = [:]
         var (added, taken, running) = ([Int: Int](), [Int: Int](), [Int: Int]())
         // More origins than are kept without exchanges.
