@@ -145,7 +145,7 @@ struct XMLSchemaReader {
                 group.annotations[index].qualifier = qualifier
             }
         }
-        for child in node.children where !Self.annotationNames.contains(child.tag) { tellUnknown(child, assuming: "it is ignored") }
+        for child in node.children where !Self.annotationNames.contains(child.tag) { reportUnknown(child, assuming: "it is ignored") }
         return group
     }
 
@@ -192,7 +192,7 @@ struct XMLSchemaReader {
     private func key(_ node: XMLNode) -> [ServiceModel.KeyReference] {
         node.children.compactMap { child in
             guard child.tag == "PropertyRef", let path = child.take("Name") else {
-                tellUnknown(child, assuming: "it is ignored")
+                reportUnknown(child, assuming: "it is ignored")
                 return nil
             }
             return ServiceModel.KeyReference(path: path, alias: child.take("Alias"))
