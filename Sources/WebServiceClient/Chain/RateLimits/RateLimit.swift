@@ -47,6 +47,8 @@ extension RateLimit: CustomStringConvertible {
 /// The limit of all calls of a client together. Clients and classes set it, so it isn't the same attribute as an endpoint's own limit.
 struct ClientRateLimit: EndpointAttribute, Hashable, CustomStringConvertible {
     let limit: RateLimit
+    /// The method whose calls it counts, if it is the limit of a class's method; `nil` for all calls.
+    var method: ServiceRequest.Method?
 
     var description: String { "Client\(limit)" }
 }
