@@ -101,7 +101,10 @@ public struct RetryLimit: Sendable, Hashable {
         }
         switch unit {
         case .seconds: return seconds < Self.smallestTime ? value : nil
-        case .epochSeconds: return seconds >= Self.smallestTime ? .date(Date(timeIntervalSince1970: Double(seconds))) : nil
+        case .epochSeconds:
+            // A larger number isn't a time in seconds, but maybe in milliseconds.
+            guard (Self.smallestTime..<10 * Self.smallestTime).contains(seconds) else { return nil }
+            return .date(Date(timeIntervalSince1970: Double(seconds)))
         }
     }
 }
