@@ -6,7 +6,7 @@
 /// calls of a client together. If both are set, both apply. Each attempt and each redirect counts.
 ///
 /// Waiting calls start in the order of their arrival. In any period at most `count + burst` calls start, whenever it begins.
-public struct RateLimit: EndpointAttribute, Hashable {
+public struct RateLimit: EndpointAttribute, Hashable, Codable {
     /// The number of calls that may start in a period. At least 1.
     public var count: Int
     /// The period. Longer than zero.
@@ -66,7 +66,7 @@ struct ClientRateLimit: EndpointAttribute, Hashable, CustomStringConvertible {
 /// * `Retry-After` on 429 and 503 pauses the origin for all calls of the client.
 ///
 /// A call that would wait longer than ``longestWait`` fails at once with ``RateLimitError``, which has the length of the wait.
-public struct ServiceRateLimits: EndpointAttribute, Hashable {
+public struct ServiceRateLimits: EndpointAttribute, Hashable, Codable {
     /// The longest wait. Default 60 seconds. At least zero.
     public var longestWait: Duration
     /// Whether the limits are obeyed. An endpoint or a call uses ``ignored`` to differ from its client.
