@@ -1,9 +1,9 @@
 /// The wait before each retry: exponential growth up to a cap, with random jitter.
 ///
 /// Without jitter, clients that fail at the same time also retry at the same time.
-public struct Backoff: Sendable, Hashable {
+public struct Backoff: Sendable, Hashable, Codable {
     /// Which part of the wait is random.
-    public enum Jitter: String, Sendable, Hashable, CaseIterable {
+    public enum Jitter: String, Sendable, Hashable, Codable, CaseIterable {
         /// The whole wait is random, between zero and the bound. This spreads clients best, but sends the most requests.
         case full
         /// Half of it: between half the bound and the bound. No wait is shorter than half the bound, which limits how often a client asks.

@@ -34,7 +34,7 @@ public struct ContentDigest: Sendable, Hashable, Codable, CustomStringConvertibl
     }
 
     /// The fields that carry digests.
-    public enum Field: String, Sendable, Hashable, CaseIterable {
+    public enum Field: String, Sendable, Hashable, Codable, CaseIterable {
         /// `Content-Digest` (RFC 9530 §2): the digest of the bytes in this message, after their content coding.
         case content = "Content-Digest"
         /// `Repr-Digest` (RFC 9530 §3): the digest of the whole representation, even if the message contains only a part of it.

@@ -50,6 +50,19 @@ extension HTTPFields.Name: Hashable {
     }
 }
 
+extension HTTPFields.Name: Codable {
+    /// Reads a name as text.
+    public init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Writes the name in its original spelling.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawName)
+    }
+}
+
 extension HTTPFields.Name: ExpressibleByStringLiteral, CustomStringConvertible {
     /// A name from a literal.
     public init(stringLiteral value: String) {

@@ -11,8 +11,8 @@ public enum RetryAfter: Sendable, Hashable {
 
     /// Parses a field's value; `nil` if it is neither a number of seconds nor an HTTP date.
     ///
-    /// A fraction such as `1.5` is rounded up to milliseconds. Numbers with more than 10 digits before the point, negative numbers and
-    /// exponents are invalid.
+    /// A fraction such as `1.5` is rounded up to milliseconds. A number of any length is valid; a thousand million million seconds is the
+    /// largest value. Negative numbers and exponents are invalid.
     public init?(_ value: String) {
         let text = value.trimmingCharacters(in: .whitespaces)
         if let number = Self.decimal(text) {
@@ -68,13 +68,16 @@ public enum RetryAfter: Sendable, Hashable {
         }
     }
 
-    /// Parses a non-negative decimal number with at most 10 digits before the point. Further digits after the third place round up.
+    /// The largest whole number: its thousandths don't overflow, and no wait is as long.
+    private static let largest = 1_000_000_000_000_000
+
+    /// Parses a non-negative decimal number, at most ``largest``. Further digits after the third place round up.
     private static func decimal(_ text: String) -> (thousandths: Int, isWhole: Bool)? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard let whole = parts.first, (1...10).contains(whole.count), parts.allSatisfy({ $0.allSatisfy(digits.contains) }),
-            let seconds = Int(Substring(whole))
-        else { return nil }
+        guard let whole = parts.first, !whole.isEmpty, parts.allSatisfy({ $0.allSatisfy(digits.contains) }) else { return nil }
+        // A number that is too large for an integer asks for a long wait, too: it must not count as none.
+        let seconds = min(Int(Substring(whole)) ?? largest, largest)
         guard parts.count == 2 else { return (seconds * 1_000, true) }
         guard !parts[1].isEmpty else { return nil }
         let places = parts[1].prefix(3).reduce(0) { $0 * 10 + Int($1 - digits.lowerBound) }

@@ -61,7 +61,8 @@ public struct Call<Value: Sendable>: Sendable {
     }
 
     /// Starts the call again, whether it has ended or not. A running attempt is cancelled, and whatever still comes from it is ignored.
-    /// Readers that wait for the value get that of the restarted call, and closures are called when it ends.
+    /// Readers that wait for the value get that of the restarted call, and closures are called when it ends. The restarted call has the
+    /// attributes and the trace of the task that started the call first.
     public func restart() { core.restart() }
 
     // MARK: Progress

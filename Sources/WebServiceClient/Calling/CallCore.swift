@@ -49,6 +49,8 @@ final class CallCore<Value: Sendable>: Sendable {
     let clientName: String
     private let client: ObjectIdentifier
     private let body: @Sendable () async throws -> Value
+    /// The attributes and the trace of the task that started the call. A restart has them too, whichever task restarts the call.
+    private let (attributes, trace) = (CallAttributes.current, TracePropagation.current)
     private let state: Locked<State>
 
     /// Starts the call.
@@ -100,7 +102,7 @@ final class CallCore<Value: Sendable>: Sendable {
         let task = Task {
             let outcome: Outcome
             do {
-                outcome = .success(try await CallRun.$current.withValue(run) { try await self.body() })
+                outcome = .success(try await self.value(of: run))
             } catch {
                 outcome = .failure(error)
             }
@@ -113,6 +115,15 @@ final class CallCore<Value: Sendable>: Sendable {
             return false
         }
         if isLate { task.cancel() }
+    }
+
+    /// Calls the closure with the task-local values of a run.
+    private func value(of run: CallRun) async throws -> Value {
+        try await CallAttributes.$current.withValue(attributes) {
+            try await TracePropagation.$current.withValue(trace) {
+                try await CallRun.$current.withValue(run) { try await body() }
+            }
+        }
     }
 
     /// Cancels the present run.

@@ -66,6 +66,16 @@ public struct ClientQueue: Sendable {
         queue.resume(origin)
     }
 
+    /// Changes the priority of a pending call. Among the calls of that priority, it has the place of its arrival. If the call is sent again
+    /// later, for a repeat or a redirect, it waits with the priority of its settings.
+    ///
+    /// - Parameter id: The call's ``PendingCall/id``.
+    /// - Returns: Whether the call was pending.
+    @discardableResult
+    public func setPriority(_ priority: CallPriority, of id: PendingCall.ID) -> Bool {
+        queue.setPriority(priority, of: id)
+    }
+
     /// Cancels a pending call: it throws ``ServiceError`` with ``CallCancelled`` as its cause.
     ///
     /// - Parameters:

@@ -244,16 +244,17 @@ final class ClientState: Sendable {
             faults.append(
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))
         }
+        let perMethod = defaults.perMethod.mapValues(\.settings)
         faults += RetryCheck.faults(
-            table: table, settings: levels.settings, policy: configuration.retry, budget: configuration.retryBudget)
+            table: table, settings: levels.settings, perMethod: perMethod, policy: configuration.retry, budget: configuration.retryBudget)
         faults += SettingsCheck.faults(levels.settings)
         faults += ResilienceCheck.faults(
-            table: table, settings: levels.settings, circuitBreaker: configuration.circuitBreaker, injection: configuration.faults)
+            table: table, settings: levels.settings, perMethod: perMethod, circuitBreaker: configuration.circuitBreaker,
+            injection: configuration.faults)
         faults += configuration.queue.faults.map { TableFault(kind: .badLimit, key: nil, problem: $0.problem, fix: $0.fix) }
         faults += TrustCheck.faults(levels.settings, key: nil) + DefaultsCheck.perMethodFaults(in: defaults)
         return faults
             + CapabilityCheck.faults(
-                table: table, settings: levels.settings, perMethod: defaults.perMethod.mapValues(\.settings),
-                capabilities: configuration.transport.capabilities)
+                table: table, settings: levels.settings, perMethod: perMethod, capabilities: configuration.transport.capabilities)
     }
 }

@@ -10,7 +10,8 @@ extension WebServiceClient {
         let defaults = defaults
         let table = compiledTable(defaults)
         return table.faults + ServiceRoot.faults(in: defaults.serviceRoot) + DefaultsCheck.faults(in: defaults)
-            + RetryCheck.faults(table: table, settings: defaults.settings) + SettingsCheck.faults(defaults.settings)
+            + RetryCheck.faults(table: table, settings: defaults.settings, perMethod: defaults.perMethod.mapValues(\.settings))
+            + SettingsCheck.faults(defaults.settings)
     }
 
     /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.

@@ -44,8 +44,13 @@ struct CommonLevels: Sendable {
         for (method, own) in defaults.perMethod {
             var all = headers
             all.replace(with: own.headers)
+            var settings = settings.overlaid(by: own.settings)
+            if let own = own.settings.attributes[ClientRateLimit.self] {
+                // It counts by itself: with one count for both, each call would apply another limit to it.
+                settings.attributes.set(ClientRateLimit(limit: own.limit, method: method))
+            }
             perMethod[method] = level(
-                settings.overlaid(by: own.settings), all, hasAccept: hasAccept || own.headers.contains(.accept),
+                settings, all, hasAccept: hasAccept || own.headers.contains(.accept),
                 own: own.settings.serializer)
         }
         self.perMethod = perMethod
@@ -92,7 +97,10 @@ enum DefaultsCheck {
             if let statuses = own.settings.statuses, statuses.isEmpty {
                 add(.badStatuses, "no status counts as success in the defaults of \(method)", "give them at least one status")
             }
-            faults += (ClientState.faults(in: own.headers) + TrustCheck.faults(own.settings, key: nil)).map {
+            let ofSettings =
+                TrustCheck.faults(own.settings, key: nil) + RetryCheck.faults(own.settings.attributes, key: nil)
+                + SettingsCheck.faults(own.settings, method: method)
+            faults += (ClientState.faults(in: own.headers) + ofSettings).map {
                 TableFault(kind: $0.kind, key: nil, problem: "in the defaults of \(method) " + $0.problem, fix: $0.fix)
             }
             return faults

@@ -283,7 +283,8 @@ public struct ServiceCall: Sendable {
         plan.secretTexts = secretTexts
         faults += CapabilityCheck.faults(
             plan.settings, key: plan.label.map(SecretMask.text(ofURL:)), capabilities: state.configuration.transport.capabilities)
-        faults += RetryCheck.faults(of: plan, key: plan.label.map(SecretMask.text(ofURL:)) ?? "", under: state.levels.settings.attributes)
+        faults += RetryCheck.faults(
+            of: plan, key: plan.label.map(SecretMask.text(ofURL:)) ?? "", under: state.levels[plan.method].settings.attributes)
         guard faults.isEmpty else {
             let call = identity(in: state)
             throw state.tableError(faults.map { $0.under(call.key) }, call: call, isOwn: true)

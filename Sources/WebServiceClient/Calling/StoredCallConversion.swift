@@ -4,8 +4,8 @@ import Foundation
 extension ServiceCall {
     /// Returns the call as data that can be stored. Its arguments are bound, and its body is encoded.
     ///
-    /// Attributes that are `Codable` are stored. Closures, error handlers, serializers, parsers, trust policies and other attributes are
-    /// listed as omitted.
+    /// Attributes that are `Codable` are stored, and so is the call's identifier. Closures, error handlers, serializers, parsers, trust
+    /// policies and other attributes are listed as omitted.
     ///
     /// - Parameter includingSecrets: Whether secrets are stored, too. By default header fields that aren't known to be harmless are left
     ///   out, and so are a target, a body, an argument or an attribute with a secret: ``StoredCall/omitted`` lists them. A mask is never
@@ -159,8 +159,11 @@ private struct StoredCallWriter {
     }
 
     private func addAttributes(to stored: inout StoredCall) throws {
-        for attribute in call.descriptor.settings.attributes.all where !(attribute is any BindingAttribute) {
-            let name = String(describing: type(of: attribute))
+        var attributes = call.descriptor.settings.attributes
+        // The template's arguments are bound.
+        if let identifier = bound.identifier, attributes[CallIdentifier.self] == nil { attributes.set(identifier) }
+        for attribute in attributes.all where !(attribute is any BindingAttribute) {
+            let name = StoredCall.name(of: type(of: attribute))
             guard let encodable = attribute as? any Encodable, attribute is any Decodable else {
                 stored.omit(StoredOmission(.attribute, name))
                 continue
@@ -172,6 +175,24 @@ private struct StoredCallWriter {
                 stored.attributes.append(StoredCall.Attribute(type: name, json: json))
             }
         }
+    }
+}
+
+extension StoredCall {
+    /// The attributes of this library that are stored. A program doesn't list them.
+    static let ownAttributes: [any (EndpointAttribute & Decodable).Type] = [
+        CacheMode.self, CacheTags.self, CallIdentifier.self, CallPriority.self, CircuitBreakerPolicy.self, Coalescing.self,
+        ContinueExpectation.self, CookiePolicy.self, DigestVerification.self, EndpointCaching.self, ExpectedDigest.self, HedgingPolicy.self,
+        IdempotencyKey.self, IdempotencyKey.Given.self, Idempotence.self, OfflineCaching.self, PagingStyle.self, ProblemReading.self,
+        RateLimit.self, RedirectPolicy.self, RetryPolicy.self, SentDigest.self, ServiceRateLimits.self, Solicited.self,
+        WaitingForNetwork.self,
+    ]
+
+    /// The name by which an attribute of a type is stored.
+    static func name(of type: Any.Type) -> String {
+        // A nested type of this library, such as `IdempotencyKey.Given`, has the name of the outer one, too.
+        let name = String(reflecting: type)
+        return name.hasPrefix("WebServiceClient.") ? String(name.dropFirst("WebServiceClient.".count)) : String(describing: type)
     }
 }
 
@@ -192,7 +213,7 @@ extension HTTPCalls {
     ///
     /// - Parameters:
     ///   - stored: The call.
-    ///   - types: The types of the attributes that the call may have.
+    ///   - types: The types of the program's attributes that the call may have. This library's own needn't be listed.
     /// - Throws: ``StoredDataError`` if parts that were left out are still missing, an attribute's type isn't listed, a file of the body has
     ///   changed, or the call was made for another service; ``ServiceError`` if the call doesn't fit the client.
     public func call(
@@ -238,9 +259,9 @@ extension HTTPCalls {
         settings.bodyLimit = stored.bodyLimit
         settings.timeouts = stored.timeouts
         settings.capabilities.formUnion(TransportCapabilities(rawValue: stored.requiredCapabilities))
-        let known: [any (EndpointAttribute & Decodable).Type] = types + [RedirectPolicy.self, PagingStyle.self, ProblemReading.self]
+        let known = types + StoredCall.ownAttributes
         for attribute in stored.attributes {
-            guard let type = known.first(where: { String(describing: $0) == attribute.type }) else {
+            guard let type = known.first(where: { StoredCall.name(of: $0) == attribute.type }) else {
                 throw StoredDataError(
                     "The attribute \(attribute.type) of the stored call isn't known: list its type in call(from:attributes:), or ignore it "
                         + "with stored.ignore(StoredOmission(.attribute, \"\(attribute.type)\")).")

@@ -4,9 +4,9 @@
 /// precedence over the endpoint's template:
 ///
 ///     try await shop.with(CallIdentifier("search", .replace)) { try await $0.search(text: text) }
-public struct CallIdentifier: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct CallIdentifier: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// What happens to a call if another with the same identifier is running.
-    public enum Policy: String, Sendable, Hashable, CaseIterable {
+    public enum Policy: String, Sendable, Hashable, Codable, CaseIterable {
         /// Both calls run: the identifier only serves to find them.
         case find
         /// The call waits for the response of the running one, and sends nothing. Each call decodes the response for itself. Cancelling one
@@ -60,11 +60,11 @@ struct IdentifierReuse: SharingStage {
         return try await exchanges.response(
             for: .identifier(identifier.text, context.serviceOrigin, partition: partition), request, context, next
         ) { running in
-            guard Self.isSame(request, running) else {
+            guard Self.isSame(request, running.request), context.attributes.decisive == running.record.attributes.decisive else {
                 throw InvalidRequest(
                     message:
-                        "The running call with the identifier \"\(identifier.text)\" has another request, so its result can't be reused: "
-                        + "add the arguments that differ to the identifier, or use .replace.")
+                        "The running call with the identifier \"\(identifier.text)\" has another request or other settings, so its result "
+                        + "can't be reused: add the arguments that differ to the identifier, or use .replace.")
             }
         }
     }

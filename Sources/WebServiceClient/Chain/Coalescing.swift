@@ -1,7 +1,23 @@
 import Foundation
 
+/// An attribute that decides which response a call gets, or whether it accepts the response. Calls share an exchange only if these attributes
+/// are equal; their descriptions contain all of their values.
+protocol DecisiveAttribute: EndpointAttribute, CustomStringConvertible {}
+
+extension CookiePolicy: DecisiveAttribute {}
+extension DigestVerification: DecisiveAttribute {}
+extension ExpectedDigest: DecisiveAttribute {}
+extension IdempotencyKey.Given: DecisiveAttribute {}
+
+extension EndpointAttributes {
+    /// The decisive attributes as texts, to compare with those of other calls.
+    var decisive: [String] {
+        all.compactMap { $0 as? any DecisiveAttribute }.map { "\(type(of: $0)): \($0)" }.sorted()
+    }
+}
+
 /// Lets identical calls share one exchange: ``EndpointDescriptor/coalesced()``.
-public struct Coalescing: EndpointAttribute, Hashable {
+public struct Coalescing: EndpointAttribute, Hashable, Codable {
     /// Whether identical calls share an exchange.
     public var isEnabled: Bool
 
@@ -42,6 +58,6 @@ struct CoalescingStage: SharingStage {
         return SharedExchanges.RequestKey(
             method: request.method, url: request.url.absoluteString, headers: request.headers, isForeign: context.isForeign,
             serviceOrigin: context.serviceOrigin, trust: request.trust?.storageID, timeouts: timeouts, bodyLimit: context.record.bodyLimit,
-            partition: partition)
+            partition: partition, attributes: context.attributes.decisive)
     }
 }

@@ -23,7 +23,7 @@ final class SharedExchanges: Sendable {
     }
 
     /// Everything that the exchange of a request without a body depends on. Credentials are added later, and are the same for all calls of
-    /// one client to one origin.
+    /// one client to one origin with equal attributes.
     struct RequestKey: Hashable, Sendable {
         let method: ServiceRequest.Method
         let url: String
@@ -35,6 +35,8 @@ final class SharedExchanges: Sendable {
         let bodyLimit: Int
         /// The environment and the session.
         let partition: String
+        /// See ``DecisiveAttribute``.
+        let attributes: [String]
     }
 
     private let clock: CallClock
@@ -52,10 +54,10 @@ final class SharedExchanges: Sendable {
     ///
     /// The exchange has no total deadline, because each call has its own. It ends early when no call waits for it any more.
     ///
-    /// - Parameter check: Throws if a call can't share the exchange of a running request.
+    /// - Parameter check: Throws if a call can't share the running exchange.
     func response(
         for key: Key, _ request: ServiceRequest, _ context: CallContext, _ next: @escaping NextInterceptor,
-        _ check: (_ running: ServiceRequest) throws -> Void
+        _ check: (_ running: SharedExchange) throws -> Void
     ) async throws -> TransportResponse {
         let record = context.record
         let waiter = CallWaiter()
@@ -71,7 +73,7 @@ final class SharedExchanges: Sendable {
         if isNew {
             begin(exchange, key, request, context, next)
         } else {
-            try check(exchange.request)
+            try check(exchange)
         }
         record.joins(exchange.record)
         let cancelTimer = request.end.map { end in

@@ -60,7 +60,8 @@ public struct EndpointDefaults: Sendable {
         return copy
     }
 
-    /// Limits how often all calls of a client start together. Each client of the class counts for itself.
+    /// Limits how often all calls of a client start together. Each client of the class counts for itself. In the defaults of a method, it
+    /// limits the calls with that method together, instead of the class's and the client's limit.
     public func rateLimited(_ limit: RateLimit) -> EndpointDefaults {
         attribute(ClientRateLimit(limit: limit))
     }

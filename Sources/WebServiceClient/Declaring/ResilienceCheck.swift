@@ -26,16 +26,20 @@ enum ResilienceCheck {
     }
 
     /// Returns the faults of the client's circuit breaker, and those of endpoints with deadlines that the class or the client set.
+    ///
+    /// - Parameter perMethod: The class's own settings by method.
     static func faults(
-        table: CompiledTable, settings: EndpointSettings, circuitBreaker: CircuitBreakerPolicy?, injection: FaultInjection? = nil
+        table: CompiledTable, settings: EndpointSettings, perMethod: [ServiceRequest.Method: EndpointSettings] = [:],
+        circuitBreaker: CircuitBreakerPolicy?, injection: FaultInjection? = nil
     ) -> [TableFault] {
         var client = circuitBreaker.map { faults($0, key: nil) } ?? []
         client += injection?.faults.map { fault($0.key, of: "fault plan", ($0.problem, $0.fix)) } ?? []
         return client
-            + table.settings.flatMap { key, _, own -> [TableFault] in
+            + table.settings.flatMap { key, method, own -> [TableFault] in
                 // Faults without other levels are the table's.
                 guard let policy = own.attributes[HedgingPolicy.self], faults(own, key: key).isEmpty else { return [] }
-                return policy.faults(settings.overlaid(by: own).deadlines).map { fault(key, of: "hedging policy", $0) }
+                let common = perMethod[method].map(settings.overlaid) ?? settings
+                return policy.faults(common.overlaid(by: own).deadlines).map { fault(key, of: "hedging policy", $0) }
             }
     }
 

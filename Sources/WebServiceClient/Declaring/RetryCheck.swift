@@ -6,23 +6,27 @@ enum RetryCheck {
     ///
     /// - Parameters:
     ///   - settings: The settings that all endpoints share.
+    ///   - perMethod: The class's own settings by method.
     ///   - policy: The client's policy.
     ///   - budget: The client's budget.
     static func faults(
-        table: CompiledTable, settings: EndpointSettings, policy: RetryPolicy = .never, budget: RetryBudget? = nil
+        table: CompiledTable, settings: EndpointSettings, perMethod: [ServiceRequest.Method: EndpointSettings] = [:],
+        policy: RetryPolicy = .never, budget: RetryBudget? = nil
     ) -> [TableFault] {
         let common = settings.attributes
         var faults = (policy.problems + (budget?.problems ?? [])).map { fault($0, key: nil) }
         faults += Self.faults(common, key: nil)
         for key in table.keys {
-            if let plan = table.plans[key] { faults += Self.faults(of: plan, key: key, under: common) }
+            guard let plan = table.plans[key] else { continue }
+            let ofMethod = perMethod[plan.method].map { common.overlaid(by: $0.attributes) } ?? common
+            faults += Self.faults(of: plan, key: key, under: ofMethod)
         }
         return faults
     }
 
     /// Returns the faults of one endpoint.
     ///
-    /// - Parameter common: The attributes that all endpoints share.
+    /// - Parameter common: The attributes that all endpoints with the method share.
     static func faults(of plan: EndpointPlan, key: String, under common: EndpointAttributes) -> [TableFault] {
         let own = plan.settings.attributes
         guard !own.isEmpty else { return [] }
@@ -51,7 +55,7 @@ enum RetryCheck {
     }
 
     /// Returns the faults of attributes by themselves.
-    private static func faults(_ attributes: EndpointAttributes, key: String?) -> [TableFault] {
+    static func faults(_ attributes: EndpointAttributes, key: String?) -> [TableFault] {
         guard !attributes.isEmpty else { return [] }
         let problems = (attributes[RetryPolicy.self]?.problems ?? []) + [attributes[IdempotencyKey.self]?.problem].compactMap(\.self)
         return problems.map { fault($0, key: key) }

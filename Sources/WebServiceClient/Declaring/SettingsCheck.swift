@@ -15,7 +15,7 @@ enum SettingsCheck {
     }
 }
 
-/// Finds rate limits that make no sense.
+/// Finds rate limits and deadlines that make no sense.
 enum LimitCheck {
     /// Returns the faults of the limits in these settings.
     static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
@@ -23,8 +23,22 @@ enum LimitCheck {
         let found =
             (attributes[RateLimit.self]?.faults ?? []) + (attributes[ClientRateLimit.self]?.limit.faults ?? [])
             + (attributes[ServiceRateLimits.self]?.faults ?? []) + (attributes[WaitingForNetwork.self]?.faults ?? [])
+            + deadlineFaults(settings)
         return found.map { problem, fix in
             TableFault(kind: .badLimit, key: key, problem: problem + (key == nil ? ", for the client or the class" : ""), fix: fix)
+        }
+    }
+
+    /// The faults of deadlines that have passed before a call begins.
+    private static func deadlineFaults(_ settings: EndpointSettings) -> [(problem: String, fix: String)] {
+        let timeouts = settings.timeouts
+        let deadlines = [
+            ("firstByte", timeouts?.firstByte), ("connect", timeouts?.connect), ("idle", timeouts?.idle),
+            ("total", settings.totalTimeout ?? timeouts?.total),
+        ]
+        return deadlines.compactMap { name, deadline in
+            guard let deadline, deadline <= .zero else { return nil }
+            return ("the deadline \(name) is \(deadline.text), so no call could succeed", "use a longer time, or nil for no limit")
         }
     }
 }

@@ -240,6 +240,28 @@ import WebServiceTesting
         #expect(stub.requests.count == 2)
     }
 
+    @Test func `a restarted call has the attributes and the trace of its start`() async throws {
+        let (client, stub) = Store.stubbed(.json(#"{"id": 1, "name": "one"}"#)) { $0.tracing = .service }
+        let trace = TracePropagation(trace: .random())
+        let call = await TracePropagation.$current.withValue(trace) {
+            await client.with(.idempotencyKey("order-7")) { client in client.start { try await $0.http.post("/orders").send() } }
+        }
+        try await watched {
+            _ = try await call.value
+            call.restart()
+            _ = try await call.value
+            // Nor has it those of the task that restarts it.
+            await client.with(.idempotencyKey("other")) { _ in
+                TracePropagation.$current.withValue(nil) { call.restart() }
+            }
+            _ = try await call.value
+        }
+        let sent = stub.requests.map(\.request.headers)
+        #expect(sent.map { $0["Idempotency-Key"] } == ["order-7", "order-7", "order-7"])
+        let traces = sent.compactMap { $0["traceparent"].flatMap { TraceContext(traceparent: $0) } }
+        #expect(traces.count == 3 && Set(traces.map(\.traceID)) == [trace.trace?.traceID])
+    }
+
     @Test func `a running call restarts: readers get the new result, the old one's end is ignored`() async throws {
         let (old, new) = (Gate(), Gate())
         let answers = Locked([old.then(#"{"id": 1, "name": "old"}"#), new.then(#"{"id": 1, "name": "new"}"#)][...])

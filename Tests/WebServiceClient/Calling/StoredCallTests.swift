@@ -45,6 +45,29 @@ import WebServiceTesting
         { $0.request(link: try #require(URL(string: "https://api.test/next?page=2"))).query("a", "b") },
         { $0.request(outside: try #require(URL(string: "https://files.test/a?b=c"))).header("Accept", "x/y") },
         { $0.get("/x").describing { $0.headers(.argument(0)) }.argument("fields", ["X-List": ["a", "b"]]) },
+        {
+            var policy = RetryPolicy(
+                attempts: 4, backoff: Backoff(base: .milliseconds(7), factor: 1.1, cap: .seconds(9), jitter: .equal), statuses: [503, 599],
+                failures: [.cannotConnect, .timedOutWaiting, .connectionLost], unsafeMethods: .always, longestWait: .nanoseconds(1),
+                longestTotal: .seconds(Int64.max))
+            policy.overrules = [.shouldRetry]
+            policy.limits = [.gitHub, .secondsUntilReset]
+            policy.millisecondFields = RetryPolicy.commonMillisecondFields
+            return $0.post("/orders").body(["a": 1]).priority(.high).retry(policy).idempotencyKey("order-7").idempotent().solicited()
+        },
+        {
+            $0.get("/x/%%0%%", "i").identifier("x/%%0%%", .reuse).describing {
+                $0.coalesced().rateLimited(RateLimit(3, per: .milliseconds(1), longestWait: .seconds(2))).obeyingRateLimits(.ignored)
+                    .hedged(afterPercentile: 0.9).circuitBreaker(.off).waitingForNetwork(upTo: .seconds(1)).cached(for: .seconds(1))
+                    .cacheTags("a", "b").cookies(.off).attribute(CacheMode.reload).attribute(OfflineCaching(upTo: .seconds(5)))
+                    .verifyingDigests(.required, wanting: [.sha256]).expectingDigest(sha256: String(repeating: "0", count: 64))
+            }
+        },
+        {
+            $0.put("/x").body(Data("x".utf8)).describing {
+                $0.circuitBreaker(CircuitBreakerPolicy(failureRatio: 0.25)).sendingDigest(.sha512).uncached()
+            }
+        },
     ]
 
     @Test(arguments: calls.indices) func `a call is equal after the trip and sends the same request`(index: Int) async throws {
@@ -64,9 +87,28 @@ import WebServiceTesting
         #expect(again.identity == sent.identity)
         let (one, other) = (try call.dispatcher().endpoint, try copy.dispatcher().endpoint)
         #expect(other.success == one.success && other.bodyLimit == one.bodyLimit && other.plan.payloadRoot == one.plan.payloadRoot)
-        #expect(other.settings.attributes[Audited.self] == one.settings.attributes[Audited.self])
-        #expect(other.settings.attributes[RedirectPolicy.self] == one.settings.attributes[RedirectPolicy.self])
+        func attributes(_ endpoint: ResolvedEndpoint) -> Set<String> {
+            Set(endpoint.settings.attributes.all.filter { !($0 is CallIdentifier) }.map { "\(type(of: $0)): \($0)" })
+        }
+        #expect(attributes(other) == attributes(one))
+        let identifier = try call.bound(try call.dispatcher()).identifier
+        #expect(other.settings.attributes[CallIdentifier.self] == identifier)
         #expect(try copy.bound(try copy.dispatcher()).cacheIdentifier == call.bound(try call.dispatcher()).cacheIdentifier)
+    }
+
+    @Test func `a queued call keeps priority, retries, idempotency key and identifier without a list of their types`() throws {
+        let (client, _) = Self.client()
+        let policy = RetryPolicy(attempts: 4)
+        let call = client.http.post("/orders").body(["a": 1]).priority(.low).retry(policy).idempotencyKey("order-7")
+        let stored = try call.identifier("order", .find).stored()
+        #expect(stored.omitted.isEmpty, "\(stored.omitted)")
+        let copy = try client.http.call(from: try StoredCall(data: try stored.data()))
+        let attributes = copy.descriptor.settings.attributes
+        #expect(attributes[CallPriority.self] == .low && attributes[RetryPolicy.self] == policy)
+        #expect(attributes[IdempotencyKey.Given.self]?.key == "order-7")
+        #expect(attributes[CallIdentifier.self] == CallIdentifier("order", .find))
+        let decided = try client.http.get("/a").describing { $0.attribute(RetryDecider { _ in .fail }) }.stored()
+        #expect(decided.omitted == [StoredOmission(.attribute, "RetryDecider")])
     }
 
     @Test func `generated calls are equal after the trip`() async throws {

@@ -228,6 +228,11 @@ import WebServiceTesting
             try await gate.arrived()
             let error = await serviceError { _ = try await client.export(text: "b") }
             #expect(error?.message.contains("has another request") == true)
+            // A check that only the later call asks for must not be left out.
+            let unchecked = await serviceError {
+                _ = try await client.with(.expectedDigest(sha256: String(repeating: "0", count: 64))) { try await $0.export(text: "a") }
+            }
+            #expect(unchecked?.message.contains("or other settings") == true)
             let stream = await serviceError { _ = try await client.http.get("/x").identifier("x", .reuse).stream() }
             #expect(stream?.message.contains("a stream can't be shared") == true)
             gate.open()

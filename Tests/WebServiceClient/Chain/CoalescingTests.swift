@@ -41,12 +41,15 @@ import WebServiceTesting
             async let post: String = client.with(Coalescing()) { try await $0.http.post("/a").value() }
             async let head: Void = client.http.head("/a").describing { $0.coalesced() }.ended()
             async let shorter = self.get(client) { $0.describing { $0.timeouts(ServiceTimeouts(idle: .seconds(1))) } }
-            try await gate.arrived(7)
-            try await sending(8, client)
+            async let cookieless = self.get(client) { $0.describing { $0.cookies(.off) } }
+            async let anonymous = self.get(client) { $0.describing { $0.attribute(SecurityRequirements([])) } }
+            try await gate.arrived(9)
+            try await sending(10, client)
             gate.open()
             _ = try await (same, twin, other, field, plain, post, head, shorter)
+            _ = try await (cookieless, anonymous)
         }
-        #expect(stub.requests.count == 7)
+        #expect(stub.requests.count == 9)
     }
 
     @Test func `an endpoint whose method can't share exchanges is a fault`() {

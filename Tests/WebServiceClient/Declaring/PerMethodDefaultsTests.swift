@@ -116,6 +116,54 @@ import WebServiceTesting
         #expect(error?.kind == .table)
     }
 
+    private final class Payments: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable {
+            [
+                "pay(_:)": .post("/payments").retry(RetryPolicy(backoff: Backoff(base: .zero))),
+                "slow()": .get("/slow").hedged(after: .seconds(4)),
+            ]
+        }
+        override class var defaults: EndpointDefaults {
+            var defaults = EndpointDefaults(serviceRoot: "https://a.test", timeouts: ServiceTimeouts(total: .seconds(2)))
+            defaults.perMethod[.post] = EndpointDefaults().attribute(IdempotencyKey())
+            defaults.perMethod[.get] = EndpointDefaults(timeouts: ServiceTimeouts(total: .seconds(20)))
+            return defaults
+        }
+        func pay(_ amount: [String: Int]) async throws { try await call(amount) }
+    }
+
+    @Test func `verify judges an endpoint under the defaults of its method`() async throws {
+        #expect(Payments.verify().isEmpty, "\(Payments.verify())")
+        let stub = StubTransport()
+        stub.fallback(.inTurn(.status(503), .status(200)))
+        let client = Payments { $0.transport = stub }
+        #expect(client.verify().isEmpty, "\(client.verify())")
+        try await client.pay(["amount": 1])
+        try await client.http.post("/other").body(["a": 1]).retry(.standard).send()
+        let keys = stub.requests.map { $0.request.headers["Idempotency-Key"] }
+        #expect(keys.count == 3 && keys[0] != nil && keys[0] == keys[1] && keys[2] != keys[0] && keys[2] != nil)
+    }
+
+    private final class Senseless: WebServiceClient, @unchecked Sendable {
+        override class var defaults: EndpointDefaults {
+            var defaults = EndpointDefaults(serviceRoot: "https://a.test")
+            defaults.perMethod[.get] = EndpointDefaults(timeouts: ServiceTimeouts(idle: .seconds(-1)), retry: RetryPolicy(attempts: 0))
+                .rateLimited(RateLimit(0, per: .seconds(1))).attribute(CircuitBreakerPolicy(minimumCalls: 0))
+            defaults.perMethod[.post] = EndpointDefaults().attribute(IdempotencyKey(named: "Cookie"))
+                .attribute(HedgingPolicy.after(.seconds(1))).attribute(Coalescing())
+            return defaults
+        }
+    }
+
+    @Test func `settings of a method that make no sense are faults`() {
+        let kinds: [TableFault.Kind] = [.badRetry, .badPolicy, .badLimit, .badLimit, .badRetry, .badPolicy, .badPolicy]
+        for faults in [Senseless.verify(), Senseless { $0.transport = StubTransport() }.verify()] {
+            #expect(faults.map(\.kind) == kinds, "\(faults)")
+            let places = faults.map { $0.problem.hasPrefix("in the defaults of GET ") ? "GET" : "POST" }
+            #expect(places == ["GET", "GET", "GET", "GET", "POST", "POST", "POST"] && faults.allSatisfy { !$0.fix.isEmpty })
+        }
+    }
+
     @Test func `descriptions show them`() throws {
         let described = try #require(Shop.describe().perMethod)
         #expect(described.map(\.method) == ["POST"])

@@ -58,7 +58,7 @@ public struct SecurityScheme: Sendable, Hashable, CustomStringConvertible {
 ///
 ///     "me()": .get("/me").attribute(SecurityRequirements([[bearer], [key, signature]]))     // bearer, or key and signature
 ///     "status()": .get("/status").attribute(SecurityRequirements([]))                       // no credentials
-public struct SecurityRequirements: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct SecurityRequirements: DecisiveAttribute, Hashable, CustomStringConvertible {
     /// A scheme with the scopes or roles that the endpoint needs.
     public struct Requirement: Sendable, Hashable, CustomStringConvertible {
         /// The scheme.

@@ -48,7 +48,7 @@ public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConverti
 ///
 /// It costs a round trip, and so is for large bodies that may be refused. It needs a transport with ``TransportCapabilities/expectations``;
 /// otherwise the client fails before its first call.
-public struct ContinueExpectation: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct ContinueExpectation: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// The largest number of bytes that is sent without waiting; `nil` if none waits. Bodies of unknown length always wait. Default one
     /// megabyte.
     public var above: Int64?
@@ -77,7 +77,7 @@ public struct ContinueExpectation: EndpointAttribute, Hashable, CustomStringConv
 ///
 /// They are those of the bytes that are sent, after compression. Files and replayable streams are read once more for them. A stream that
 /// can be read only once has no digest ahead: such a call fails. A field that the request has already is left as it is.
-public struct SentDigest: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct SentDigest: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// The field. For a whole representation, both fields have the same value.
     public var field: ContentDigest.Field
     /// The algorithms, in the order of the field's members. Empty for no field, whatever the class or the client says.
@@ -107,7 +107,7 @@ public struct SentDigest: EndpointAttribute, Hashable, CustomStringConvertible {
 /// decodes. A body that is coded nevertheless can't be verified. `Repr-Digest` is ignored for parts (206) and without content.
 ///
 /// A digest detects damage, and changes by parties that can't change the fields. It doesn't replace TLS or a signature.
-public struct DigestVerification: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct DigestVerification: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// What happens if there is no digest to compare.
     public enum Requirement: String, Sendable, Hashable, Codable, CaseIterable {
         /// Nothing is checked, whatever the class or the client says.
@@ -151,7 +151,7 @@ public struct DigestVerification: EndpointAttribute, Hashable, CustomStringConve
 /// The bytes that the call reads, after decoding, are compared while they are read: a mismatch is an error at the end, before a file has
 /// its final name. Bodies from the cache are compared too. Only successes are: the body of a failure is another. A part (206) can't be
 /// compared, which is an error.
-public struct ExpectedDigest: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct ExpectedDigest: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// The digest; `nil` if its text is invalid, which is an error of the call.
     public let digest: ContentDigest?
 

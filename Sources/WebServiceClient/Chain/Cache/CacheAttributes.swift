@@ -4,8 +4,8 @@
 ///     "balance()": .get("/balance").uncached()
 ///
 /// The attribute may be set for a client (`$0.attributes[EndpointCaching.self] = .off`), a class, an endpoint and a call.
-public struct EndpointCaching: EndpointAttribute, Hashable, CustomStringConvertible {
-    enum Rule: Sendable, Hashable {
+public struct EndpointCaching: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+    enum Rule: Sendable, Hashable, Codable {
         case byServer
         case off
         case lifetime(Duration)
@@ -43,7 +43,7 @@ public struct EndpointCaching: EndpointAttribute, Hashable, CustomStringConverti
 /// The way in which a call uses the cache.
 ///
 ///     let now = try await client.with(CacheMode.reload) { try await $0.rates() }
-public enum CacheMode: String, EndpointAttribute, Hashable, CaseIterable {
+public enum CacheMode: String, EndpointAttribute, Hashable, Codable, CaseIterable {
     /// Uses a stored response where the rules allow it.
     case standard
     /// Asks the server for the whole response, and stores it.
@@ -58,7 +58,7 @@ public enum CacheMode: String, EndpointAttribute, Hashable, CaseIterable {
 }
 
 /// Tags of an endpoint's stored responses, for ``ResponseCache/flush(tag:)``.
-public struct CacheTags: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct CacheTags: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// The tags. Any texts but empty ones.
     public var names: [String]
 
@@ -78,7 +78,7 @@ public struct CacheTags: EndpointAttribute, Hashable, CustomStringConvertible {
 /// If a request fails in the transport (no connection, no host, no answer in time), a stored response is used even if it is stale; its
 /// ``ServiceResponse/source`` is `stale`. A cancelled call is never answered from the cache, and a response with `no-cache` or
 /// `must-revalidate` isn't used stale, unless the endpoint has its own lifetime.
-public struct OfflineCaching: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct OfflineCaching: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// The greatest age of a stored response.
     public var maximumAge: Duration
 

@@ -71,7 +71,7 @@ extension HTTPFields {
 ///     "health()": .get("/health").cookies(.off),
 ///
 /// Without a jar in ``WebServiceClient/WebServiceClient/Configuration/cookies``, no call does.
-public enum CookiePolicy: String, EndpointAttribute, Hashable, CaseIterable, CustomStringConvertible {
+public enum CookiePolicy: String, EndpointAttribute, Hashable, Codable, CaseIterable, CustomStringConvertible {
     /// None: cookies are neither sent nor kept.
     case off
     /// Calls to the service: to the origin of the service root and to

@@ -229,6 +229,17 @@ final class CallQueue: Sendable {
         return true
     }
 
+    /// Changes the priority of a pending call, which keeps the place of its arrival.
+    ///
+    /// - Returns: Whether the call was pending.
+    func setPriority(_ priority: CallPriority, of id: Int) -> Bool {
+        change { state, effects in
+            guard let ticket = state.pending.ticket(of: id), let lane = state.pending.move(ticket, to: priority) else { return false }
+            Self.settle(lane, &state, &effects)
+            return true
+        }
+    }
+
     /// Ends the queue: cancels all pending calls, and refuses later ones with the same error. Active calls continue.
     ///
     /// - Returns: The calls that were pending.

@@ -169,11 +169,8 @@ struct PendingCalls {
     /// - Returns: The call; `nil` if it doesn't wait any more.
     mutating func remove(_ ticket: Ticket) -> Entry? {
         guard let entry = entry(of: ticket) else { return nil }
-        let (lane, level) = (entry.lane, entry.level)
-        if entry.previous >= 0 { entries[entry.previous].next = entry.next } else { lanes[lane][level].first = entry.next }
-        if entry.next >= 0 { entries[entry.next].previous = entry.previous } else { lanes[lane][level].last = entry.previous }
-        if lanes[lane][level].first < 0 { lanes[lane][level].passedOver = 0 }
-        lanes[lane].pending -= 1
+        unlink(entry)
+        lanes[entry.lane].pending -= 1
         count -= 1
         entries[ticket.index] = Entry(id: 0, level: 0, lane: -1, since: entry.since)
         if count == 0 {
@@ -184,6 +181,32 @@ struct PendingCalls {
             unusedEntries.append(ticket.index)
         }
         return entry
+    }
+
+    private mutating func unlink(_ entry: Entry) {
+        let (lane, level) = (entry.lane, entry.level)
+        if entry.previous >= 0 { entries[entry.previous].next = entry.next } else { lanes[lane][level].first = entry.next }
+        if entry.next >= 0 { entries[entry.next].previous = entry.previous } else { lanes[lane][level].last = entry.previous }
+        if lanes[lane][level].first < 0 { lanes[lane][level].passedOver = 0 }
+    }
+
+    /// Moves a call to the line of another priority, to the place of its arrival. The lane must be settled afterwards.
+    ///
+    /// - Returns: The call's lane; `nil` if the call doesn't wait any more.
+    mutating func move(_ ticket: Ticket, to priority: CallPriority) -> Int? {
+        guard let entry = entry(of: ticket) else { return nil }
+        let (lane, level) = (entry.lane, priority.level)
+        guard level != entry.level else { return lane }
+        unlink(entry)
+        var previous = lanes[lane][level].last
+        while previous >= 0, entries[previous].id > entry.id { previous = entries[previous].previous }
+        let next = previous >= 0 ? entries[previous].next : lanes[lane][level].first
+        entries[ticket.index].level = level
+        entries[ticket.index].previous = previous
+        entries[ticket.index].next = next
+        if previous >= 0 { entries[previous].next = ticket.index } else { lanes[lane][level].first = ticket.index }
+        if next >= 0 { entries[next].previous = ticket.index } else { lanes[lane][level].last = ticket.index }
+        return lane
     }
 
     /// The pending calls in the order of priority and arrival.

@@ -6,7 +6,7 @@
 /// calls of a client together. If both are set, both apply. Each attempt and each redirect counts.
 ///
 /// Waiting calls start in the order of their arrival. In any period at most `count + burst` calls start, whenever it begins.
-public struct RateLimit: EndpointAttribute, Hashable {
+public struct RateLimit: EndpointAttribute, Hashable, Codable {
     /// The number of calls that may start in a period. At least 1.
     public var count: Int
     /// The period. Longer than zero.
@@ -47,6 +47,8 @@ extension RateLimit: CustomStringConvertible {
 /// The limit of all calls of a client together. Clients and classes set it, so it isn't the same attribute as an endpoint's own limit.
 struct ClientRateLimit: EndpointAttribute, Hashable, CustomStringConvertible {
     let limit: RateLimit
+    /// The method whose calls it counts, if it is the limit of a class's method; `nil` for all calls.
+    var method: ServiceRequest.Method?
 
     var description: String { "Client\(limit)" }
 }
@@ -58,12 +60,13 @@ struct ClientRateLimit: EndpointAttribute, Hashable, CustomStringConvertible {
 /// * `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): calls are paced by the smaller of what remains and what the
 ///   policy allows; up to a tenth of what remains may start at once. A malformed field is ignored as a whole, and so are fields of a response
 ///   from a cache (`Age`).
-/// * `X-RateLimit-Remaining` and `X-RateLimit-Reset`, also without `X-`: when no calls remain, calls wait for the reset, which may be in
-///   seconds from now, or in seconds or milliseconds since 1970. Endpoints with different `X-RateLimit-Resource` count separately.
+/// * `X-RateLimit-Remaining` and `X-RateLimit-Reset`, also without `X-` or as `X-Rate-Limit-`: when no calls remain, calls wait for the
+///   reset, which may be in seconds from now, or in seconds or milliseconds since 1970. Endpoints with different `X-RateLimit-Resource` count
+///   separately. The form `RateLimit: limit=100, remaining=12, reset=8` of the draft's seventh version is obeyed in the same way.
 /// * `Retry-After` on 429 and 503 pauses the origin for all calls of the client.
 ///
 /// A call that would wait longer than ``longestWait`` fails at once with ``RateLimitError``, which has the length of the wait.
-public struct ServiceRateLimits: EndpointAttribute, Hashable {
+public struct ServiceRateLimits: EndpointAttribute, Hashable, Codable {
     /// The longest wait. Default 60 seconds. At least zero.
     public var longestWait: Duration
     /// Whether the limits are obeyed. An endpoint or a call uses ``ignored`` to differ from its client.

@@ -33,8 +33,8 @@ struct RateLimitFields {
         static let requests = "requests"
     }
 
-    /// The prefixes of the older fields. The second is the one of the draft's first versions.
-    private static let prefixes = ["X-RateLimit-", "RateLimit-"]
+    /// The prefixes of the older fields. The last is the one of the draft's first versions.
+    private static let prefixes = ["X-RateLimit-", "X-Rate-Limit-", "RateLimit-"]
 
     var remainders: [Remainder] = []
     var policies: [String: Policy] = [:]
@@ -114,6 +114,10 @@ struct RateLimitFields {
     // MARK: Older fields
 
     private mutating func readOlderFields(_ headers: HTTPFields, _ now: Date) {
+        if let combined = Self.combined(headers[values: "RateLimit"]) {
+            remainders = [combined]
+            return
+        }
         for prefix in Self.prefixes {
             guard let remaining = Self.number(headers[HTTPFields.Name(prefix + "Remaining")]), remaining >= 0,
                 let reset = Self.number(headers[HTTPFields.Name(prefix + "Reset")]), reset >= 0
@@ -127,6 +131,14 @@ struct RateLimitFields {
             ]
             return
         }
+    }
+
+    /// `limit=100, remaining=12, reset=8`: the field in the draft's seventh version; `nil` if it isn't that.
+    private static func combined(_ lines: [String]) -> Remainder? {
+        guard let members = try? StructuredFields.dictionary(lines), let remaining = count(members["remaining"]?.item?.value),
+            case .some(.some(let reset)) = seconds(members["reset"]?.item?.value)
+        else { return nil }
+        return Remainder(name: "RateLimit-", remaining: remaining, reset: reset, isPaced: false)
     }
 
     /// A finite number of at most 20 characters.

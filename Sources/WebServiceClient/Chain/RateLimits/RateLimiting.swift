@@ -16,12 +16,12 @@ struct RateLimiting: Interceptor {
     }
 
     private func limited(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
-        let (own, common) = (context.attributes[RateLimit.self], context.attributes[ClientRateLimit.self]?.limit)
+        let (own, common) = (context.attributes[RateLimit.self], context.attributes[ClientRateLimit.self])
         let service = context.attributes[ServiceRateLimits.self].flatMap { $0.areObeyed ? $0 : nil }
         guard own != nil || common != nil || service != nil, !context.isDryRun else { return try await next(request, context) }
         let mayWait = !(HeldSlots.current?.include(queue) ?? false)
         let key = context.identity.key
-        for (place, limit) in [(RateLimiter.Place.endpoint(key), own), (.client, common)] {
+        for (place, limit) in [(RateLimiter.Place.endpoint(key), own), (.client(common?.method), common?.limit)] {
             guard let limit else { continue }
             let bounds = RateGate.Bounds(longest: limit.longestWait, end: request.end) { wait, longest in
                 .limit(limit, wait: wait, longest: longest)
@@ -68,8 +68,8 @@ struct RateLimiting: Interceptor {
 final class RateLimiter: Sendable {
     /// The scope of a limit.
     enum Place: Hashable {
-        /// All calls of the client.
-        case client
+        /// All calls of the client, or those with a method.
+        case client(ServiceRequest.Method?)
         /// The calls of an endpoint, by its key.
         case endpoint(String)
         /// The calls that a service counts together.

@@ -12,7 +12,7 @@
 ///
 /// A waiting call holds no slot of the queue, and isn't an attempt of the ``RetryPolicy``. Calls to the loopback never wait. Calls to IP
 /// addresses and `.local` names, which may be reachable without a default route, are tried before they wait.
-public struct WaitingForNetwork: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct WaitingForNetwork: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// The longest time for which a call waits, all waits together; `nil` if it doesn't wait.
     public let limit: Duration?
 

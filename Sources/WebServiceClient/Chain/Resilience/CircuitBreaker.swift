@@ -19,7 +19,7 @@ public import Foundation
 /// such as 404 or 429, is a success. Cancelled calls don't count, nor do calls that fail before they reach the origin, for example without
 /// credentials or with a certificate that the ``TrustPolicy`` refuses. The head of a response decides; if its body breaks off later, the
 /// success becomes a failure.
-public struct CircuitBreakerPolicy: EndpointAttribute, Hashable {
+public struct CircuitBreakerPolicy: EndpointAttribute, Hashable, Codable {
     /// The time for which outcomes count. Default 30 seconds.
     public var window: Duration
     /// The share of failed calls in the window that opens the circuit, above 0 and at most 1. Default 0.5.

@@ -15,8 +15,8 @@ import Foundation
 ///
 /// The first response that isn't a failure (408, 429, or 500 and above) is the attempt's. The other request is cancelled then. If both
 /// requests fail, the attempt fails as the first did; a response takes precedence over an error, and one with `Retry-After` over both.
-public struct HedgingPolicy: EndpointAttribute, Hashable, CustomStringConvertible {
-    enum Delay: Sendable, Hashable {
+public struct HedgingPolicy: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+    enum Delay: Sendable, Hashable, Codable {
         case fixed(Duration)
         case percentile(Double)
         case none

@@ -11,9 +11,9 @@ import Foundation
 /// ``RetryPolicy/UnsafeMethods/withIdempotencyKey`` repeats each POST that has one.
 ///
 /// A key isn't secret. ``RequestSummary/idempotencyKey`` of an error has it, so that the program can repeat the call later.
-public struct IdempotencyKey: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct IdempotencyKey: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// How the field contains the key.
-    public enum Format: String, Sendable, Hashable, CaseIterable {
+    public enum Format: String, Sendable, Hashable, Codable, CaseIterable {
         /// Without quotes. Most services, which are older than the draft, expect this form.
         case bare
         /// As a string of structured fields, in quotation marks (RFC 9651 §3.3.3), as the draft requires.
@@ -35,7 +35,7 @@ public struct IdempotencyKey: EndpointAttribute, Hashable, CustomStringConvertib
     public var description: String { "idempotency key in \(name.rawName)\(format == .quoted ? ", quoted" : "")" }
 
     /// The key of one call.
-    public struct Given: EndpointAttribute, Hashable, CustomStringConvertible {
+    public struct Given: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
         /// The key.
         public let key: String
 

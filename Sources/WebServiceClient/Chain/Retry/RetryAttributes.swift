@@ -7,7 +7,7 @@
 /// 408, 425 and 429, and after all failures that may be transient. It has twice the attempts, at least 8, in at least a minute, with waits
 /// up to 10 seconds. The conditions on method and body, the call's deadline and the retry budget apply as ever, and cancelling ends
 /// it at once.
-public struct Solicited: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct Solicited: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// Whether a person waits for the call.
     public var isSolicited: Bool
 
@@ -28,7 +28,7 @@ extension EndpointAttribute where Self == Solicited {
 }
 
 /// Whether an endpoint is idempotent: several requests have the same effect as one. It overrides what its method implies.
-public struct Idempotence: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct Idempotence: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// Whether the endpoint is idempotent.
     public var isIdempotent: Bool
 

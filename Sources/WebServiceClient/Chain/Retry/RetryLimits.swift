@@ -5,7 +5,7 @@ import Foundation
 ///     $0.retry.overrules = [.shouldRetry]
 ///
 /// It overrules the policy's statuses both ways, but neither its bounds nor the conditions on methods and bodies.
-public struct RetryOverrule: Sendable, Hashable {
+public struct RetryOverrule: Sendable, Hashable, Codable {
     /// The field's name.
     public var field: HTTPFields.Name
     /// The value that asks to repeat the call; letter case doesn't matter.
@@ -39,9 +39,9 @@ public struct RetryOverrule: Sendable, Hashable {
 /// A response with one of the ``statuses`` is a reason to repeat the call if ``remaining`` is 0 and ``reset`` is valid, or if it has
 /// `Retry-After`. The call waits until the reset, or as long as `Retry-After` asks, whichever is longer. If that exceeds
 /// ``RetryPolicy/longestWait``, the failure is delivered, and ``ServiceError/retryAfter`` has the wait.
-public struct RetryLimit: Sendable, Hashable {
+public struct RetryLimit: Sendable, Hashable, Codable {
     /// The unit of the field ``RetryLimit/reset``.
-    public enum Unit: String, Sendable, Hashable, CaseIterable {
+    public enum Unit: String, Sendable, Hashable, Codable, CaseIterable {
         /// The time of the reset, in seconds since 1970.
         case epochSeconds
         /// The seconds until the reset.
@@ -101,7 +101,10 @@ public struct RetryLimit: Sendable, Hashable {
         }
         switch unit {
         case .seconds: return seconds < Self.smallestTime ? value : nil
-        case .epochSeconds: return seconds >= Self.smallestTime ? .date(Date(timeIntervalSince1970: Double(seconds))) : nil
+        case .epochSeconds:
+            // A larger number isn't a time in seconds, but maybe in milliseconds.
+            guard (Self.smallestTime..<10 * Self.smallestTime).contains(seconds) else { return nil }
+            return .date(Date(timeIntervalSince1970: Double(seconds)))
         }
     }
 }

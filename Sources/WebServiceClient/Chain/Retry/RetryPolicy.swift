@@ -13,7 +13,7 @@ package import Foundation
 /// (RFC 8470 §5.2). Under every policy, such a request is sent again at once, one time for each attempt, whatever its method.
 public struct RetryPolicy: EndpointAttribute, Hashable {
     /// Which requests are repeated whose methods aren't idempotent, such as POST.
-    public enum UnsafeMethods: String, Sendable, Hashable, CaseIterable {
+    public enum UnsafeMethods: String, Sendable, Hashable, Codable, CaseIterable {
         /// None.
         case never
         /// Those with an idempotency key: see ``IdempotencyKey``.
@@ -171,6 +171,46 @@ extension RetryPolicy {
             problems.append(("the limit of \(limit.reset) in the retry policy has no statuses", "use its default, 403 and 429"))
         }
         return problems
+    }
+}
+
+extension RetryPolicy: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case attempts, backoff, statuses, failures, unsafeMethods, longestWait, longestTotal, keyedStatuses, overrules, limits
+        case millisecondFields
+    }
+
+    /// Reads a policy.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let failures = try container.decode([String].self, forKey: .failures)
+        self.init(
+            attempts: try container.decode(Int.self, forKey: .attempts), backoff: try container.decode(Backoff.self, forKey: .backoff),
+            statuses: try container.decode(StatusSet.self, forKey: .statuses),
+            failures: Set(failures.map { TransportError.Code(rawValue: $0) }),
+            unsafeMethods: try container.decode(UnsafeMethods.self, forKey: .unsafeMethods),
+            longestWait: try container.decode(Duration.self, forKey: .longestWait),
+            longestTotal: try container.decode(Duration.self, forKey: .longestTotal))
+        keyedStatuses = try container.decode(StatusSet.self, forKey: .keyedStatuses)
+        overrules = try container.decode([RetryOverrule].self, forKey: .overrules)
+        limits = try container.decode([RetryLimit].self, forKey: .limits)
+        millisecondFields = try container.decode([HTTPFields.Name].self, forKey: .millisecondFields)
+    }
+
+    /// Writes the policy, the failures in the order of their names.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(attempts, forKey: .attempts)
+        try container.encode(backoff, forKey: .backoff)
+        try container.encode(statuses, forKey: .statuses)
+        try container.encode(failures.map(\.rawValue).sorted(), forKey: .failures)
+        try container.encode(unsafeMethods, forKey: .unsafeMethods)
+        try container.encode(longestWait, forKey: .longestWait)
+        try container.encode(longestTotal, forKey: .longestTotal)
+        try container.encode(keyedStatuses, forKey: .keyedStatuses)
+        try container.encode(overrules, forKey: .overrules)
+        try container.encode(limits, forKey: .limits)
+        try container.encode(millisecondFields, forKey: .millisecondFields)
     }
 }
 

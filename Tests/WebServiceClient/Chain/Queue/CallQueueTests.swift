@@ -59,6 +59,66 @@ import Testing
         }
     }
 
+    @Test func `The priority of a pending call changes, and it keeps the place of its arrival`() throws {
+        try simulated { time in
+            let queue = CallQueue(clock: time.clock)
+            queue.apply(QueueLimits(active: 1), number: 0)
+            let starts = Starts()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (name, priority) in [
+                    ("first", .normal), ("n1", .normal), ("l1", .low), ("h1", .high), ("n2", .normal), ("h2", .high), ("l2", .low),
+                ] as [(String, CallPriority)] {
+                    group.addTask { starts.add(name, try await queue.slot(for: Self.request(), Self.context(priority))) }
+                    try await time.settle()
+                }
+                // In the order of priority and arrival: h1, h2, n1, n2, l1, l2.
+                let ids = queue.pending.map(\.id)
+                #expect(queue.setPriority(.high, of: ids[4]) && queue.setPriority(.low, of: ids[1]))
+                for priority in [CallPriority.low, .normal, .low] { #expect(queue.setPriority(priority, of: ids[2])) }
+                #expect(queue.setPriority(.normal, of: ids[3]))
+                #expect(!queue.setPriority(.high, of: 0) && !queue.setPriority(.high, of: .max) && !queue.setPriority(.high, of: -1))
+                #expect(queue.pending.map(\.priority) == [.high, .high, .normal, .low, .low, .low])
+                while starts.releaseOne(queue) { try await time.settle() }
+                try await group.waitForAll()
+                #expect(!queue.setPriority(.high, of: ids[0]))
+            }
+            #expect(starts.names == ["first", "l1", "h1", "n2", "n1", "h2", "l2"])
+        }
+    }
+
+    @Test func `Priorities that change at random lose no call, and each origin's calls keep their order`() throws {
+        try simulated { time in
+            let queue = CallQueue(clock: time.clock)
+            queue.apply(QueueLimits(active: 2), number: 0)
+            queue.pause()
+            let starts = Starts()
+            var generator = SeededGenerator(seed: 31)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<60 {
+                    let origin = ["a", "b", "c"][number % 3]
+                    group.addTask { starts.add("\(origin)\(number)", try await queue.slot(for: Self.request(origin), Self.context(.low))) }
+                    try await time.settle()
+                }
+                for _ in 0..<500 {
+                    let call = try #require(queue.pending.randomElement(using: &generator))
+                    #expect(queue.setPriority(try #require(CallPriority.allCases.randomElement(using: &generator)), of: call.id))
+                }
+                let pending = queue.pending
+                #expect(pending.count == 60 && Set(pending.map(\.id)).count == 60)
+                for call in pending { #expect(queue.setPriority(.normal, of: call.id)) }
+                queue.resume()
+                try await time.settle()
+                while starts.releaseOne(queue) { try await time.settle() }
+                try await group.waitForAll()
+            }
+            for (first, origin) in ["a", "b", "c"].enumerated() {
+                let expected = stride(from: first, to: 60, by: 3).map { "\(origin)\($0)" }
+                #expect(starts.names.filter { $0.hasPrefix(origin) } == expected)
+            }
+            #expect(queue.status.activeCount == 0 && queue.status.pendingCount == 0)
+        }
+    }
+
     @Test func `The limit of an origin holds back only its own calls`() throws {
         try simulated { time in
             let queue = CallQueue(clock: time.clock)

@@ -75,6 +75,28 @@ import Testing
         }
     }
 
+    @Test func `The limit of a method counts its calls by themselves, whatever the class allows the others`() throws {
+        final class Shop: WebServiceClient, @unchecked Sendable {
+            override class var defaults: EndpointDefaults {
+                var defaults = EndpointDefaults(serviceRoot: "https://shop.test").rateLimited(RateLimit(10, per: .seconds(1)))
+                defaults.perMethod[.post] = EndpointDefaults().rateLimited(RateLimit(1, per: .seconds(1)))
+                return defaults
+            }
+        }
+        try simulated { time in
+            let (reads, writes) = (Times(), Times())
+            let transport = HeldTransport(answersAtOnce: true) { request in
+                (request.method == .get ? reads : writes).add(time.elapsed())
+                return TransportResponse(status: 200, headers: [:], url: request.url)
+            }
+            let shop = time.client { Shop { $0.transport = transport } }
+            try await Self.callAtOnce(6) { number in
+                if number.isMultiple(of: 2) { try await shop.http.get("/").send() } else { try await shop.http.post("/").send() }
+            }
+            #expect(reads.all == [0, 100, 200] && writes.all == [0, 1_000, 2_000], "\(reads.all) \(writes.all)")
+        }
+    }
+
     @Test func `No period has more calls than the count and the burst`() throws {
         try simulated { time in
             let times = Times()
@@ -255,6 +277,14 @@ import Testing
         }
         #expect(client.verify().map(\.kind) == [.badLimit, .badLimit])
         #expect(Limited.verify().isEmpty)
+        // Nor do deadlines that have passed before a call begins.
+        let late = Limited(serviceRoot: "https://limited.test") {
+            $0.timeouts = ServiceTimeouts(firstByte: .zero, idle: .seconds(-1), total: .zero)
+        }
+        #expect(late.verify().map(\.kind) == [.badLimit, .badLimit, .badLimit])
+        #expect(late.verify().allSatisfy { $0.problem.hasPrefix("the deadline ") && $0.fix.hasSuffix("nil for no limit") })
+        let table = CompiledTable(["a()": .get("/a").timeout(.seconds(-2)), "b()": .get("/b").timeout(.nanoseconds(1))], root: nil)
+        #expect(table.faults.map(\.key) == ["a()"] && table.faults[0].problem.contains("total is -2 s"))
         let described = ClientDescription(client: "Limited", table: Limited.endpoints).endpoints.first
         #expect(described?.attributes == ["RateLimit(2 per 1 s, burst 1)"])
     }

@@ -131,7 +131,20 @@ import Testing
         let read = fields(["x-ratelimit-remaining": "5", "x-ratelimit-reset": reset])
         let remainder = try #require(read.remainders.first)
         #expect(abs(remainder.reset / .seconds(1) - seconds) < 0.001 && remainder.remaining == 5 && !remainder.isPaced)
-        #expect(fields(["RateLimit-Remaining": "5", "RateLimit-Reset": reset]).remainders.first?.reset == remainder.reset)
+        for prefix in ["RateLimit-", "X-Rate-Limit-"] {
+            let same = fields([HTTPFields.Name(prefix + "Remaining"): "5", HTTPFields.Name(prefix + "Reset"): reset])
+            #expect(same.remainders.first?.reset == remainder.reset)
+        }
+    }
+
+    @Test func `The draft's seventh version has one field for all`() {
+        let expected = RateLimitFields.Remainder(name: "RateLimit-", remaining: 12, reset: .seconds(8), isPaced: false)
+        for text in ["limit=100, remaining=12, reset=8", "reset=8,remaining=12", "limit=100;w=60, remaining=12, reset=8"] {
+            #expect(fields(["RateLimit": text, "RateLimit-Policy": "100;w=60"]).remainders == [expected], "\(text)")
+        }
+        for text in ["limit=100, remaining=12", "remaining=-1, reset=8", "remaining=1.5, reset=8", "remaining=(1), reset=8", "remaining"] {
+            #expect(fields(["RateLimit": text]).remainders.isEmpty, "\(text)")
+        }
     }
 
     @Test func `The response's own date counts`() {

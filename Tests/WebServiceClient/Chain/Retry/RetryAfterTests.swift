@@ -26,13 +26,19 @@ import WebServiceTesting
         #expect(RetryAfter("0.0001") == .milliseconds(1))
         #expect(RetryAfter("5.000") == .seconds(5))
         #expect(RetryAfter("2.9999") == .milliseconds(3_000))
-        #expect(RetryAfter("9999999999") == .seconds(9_999_999_999))
+        #expect(RetryAfter("9999999999") == .seconds(9_999_999_999) && RetryAfter("00000000000000000000000000007") == .seconds(7))
+        // RFC 9110 doesn't limit the number of digits.
+        #expect(RetryAfter("12345678901") == .seconds(12_345_678_901))
+        for text in ["99999999999999999999", "9223372036854775807", "99999999999999999999.5"] {
+            let wait = RetryAfter(text)?.delay(limit: .longest)
+            #expect(wait == .longest, "\(text)")
+        }
         let date = RetryAfter.date(Self.now)
         for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
             #expect(RetryAfter(text) == date)
         }
         for text in [
-            "", "-1", "-1.5", "+5", "soon", "１２", "12345678901", "99999999999999999999", "1e3", "nan", "inf", "Infinity", ".5", "5.", ".",
+            "", "-1", "-1.5", "+5", "soon", "１２", "-99999999999999999999", "1e3", "nan", "inf", "Infinity", ".5", "5.", ".",
             "1.5.2", "1,5", "0x10", "1 2", "1.5s",
         ] { #expect(RetryAfter(text) == nil, "\(text)") }
     }
@@ -40,7 +46,9 @@ import WebServiceTesting
     @Test func `Milliseconds are read`() {
         #expect(RetryAfter(milliseconds: "250") == .milliseconds(250))
         #expect(RetryAfter(milliseconds: "0.2") == .milliseconds(1))
-        for text in ["", "-1", "soon", "nan", "12345678901"] { #expect(RetryAfter(milliseconds: text) == nil) }
+        #expect(RetryAfter(milliseconds: "12345678901") == .milliseconds(12_345_678_901))
+        #expect(RetryAfter(milliseconds: "99999999999999999999")?.delay() == .seconds(3_600))
+        for text in ["", "-1", "soon", "nan"] { #expect(RetryAfter(milliseconds: text) == nil) }
     }
 
     @Test func `The wait is bounded on both sides`() {
@@ -68,7 +76,7 @@ import WebServiceTesting
             (["30, Sun, 06 Nov 1994 08:50:37 GMT"], 60),
             (["Sun, 06 Nov 1994 08:50:37 GMT, 90"], 90), (["Sun, 06 Nov 1994 08:50:37 GMT, Sun, 06 Nov 1994 08:51:37 GMT"], 120),
             (["Sun Nov  6 08:50:37 1994", "7"], 60), (["Sunday, 06-Nov-94 08:50:37 GMT"], 60), (["0", "0"], 0),
-            (["99999999999999999999", "1"], 1), ([" 3 ", ""], 3), (["9999999999"], 3600),
+            (["99999999999999999999", "1"], 3600), ([" 3 ", ""], 3), (["9999999999"], 3600),
             (["Sun, 06 Nov 1994 08:48:37 GMT", "2"], 2), (["-5", "4"], 4), (["1.5", "4"], 4), (["3.0"], 3),
         ] as [([String], Int)])
     func several(values: [String], seconds: Int) {
@@ -125,6 +133,9 @@ import WebServiceTesting
     @Test func `Longer than the longest wait, the failure has the wish in it`() async throws {
         let run = await Rig().run(Rig.answer(429, ["Retry-After": "3600"]), Rig.answer(200))
         #expect(run.status == 429 && run.attempts.count == 1)
+        // A number that no integer holds is a long wait as well.
+        let endless = await Rig().run(Rig.answer(503, ["Retry-After": "99999999999999999999"]), Rig.answer(200))
+        #expect(endless.status == 503 && endless.attempts.count == 1)
         let (client, stub) = Store.stubbed(.status(429, headers: ["Retry-After": "3600"])) { $0.retry = .standard }
         let error = await serviceError { try await client.http.get("/").send() }
         #expect(error?.retryAfter == .seconds(3_600) && error?.response?.retryAfter == .seconds(3_600))

@@ -50,6 +50,7 @@ import WebServiceTesting
             [:], ["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "1700000040"], ["X-RateLimit-Remaining": "0"],
             ["X-RateLimit-Reset": "1700000040"], ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "40"],
             ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "-5"], ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"],
+            ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000040000"],
             ["X-RateLimit-Remaining": "none", "X-RateLimit-Reset": "1700000040"], ["Retry-After": "later"],
         ] { #expect(await waits(403, headers) == [], "\(headers)") }
         #expect(await waits(401, reset) == [])
