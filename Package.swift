@@ -139,8 +139,8 @@ let package = Package(
             path: "Tests/Integration",
             exclude: [
                 "Probes", "batches", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code", "har-agreement",
-                "odata2.py", "odata4", "openapi-agreement", "openapi-export", "servers", "servers-tls", "stress", "sweep", "transfers",
-                "trusting",
+                "mock-server", "odata2.py", "odata4", "openapi-agreement", "openapi-export", "servers", "servers-tls", "stress", "sweep",
+                "transfers", "trusting",
             ],
             swiftSettings: settings),
     ]

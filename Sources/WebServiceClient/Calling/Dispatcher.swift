@@ -406,7 +406,10 @@ extension Dispatcher {
             try record.cancellation.check()
             body = judged.observed(check: { try record.cancellation.check() }, ended: end)
             if body.data != nil { end() }
-            state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
+            // The caller judges other kept responses, such as the 416 of a resumed download.
+            if !isKept || (200..<300).contains(exchange.response.status) {
+                state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
+            }
         } catch {
             end()
             if let cause = record.cancellation.cause { throw reader.ended(by: cause, error) }

@@ -95,6 +95,8 @@ package struct EndpointRoute: Sendable {
     package let literalQuery: [(name: String, value: String)]
     /// The wire names that lead to the value inside the payload.
     package let root: [String]
+    /// The endpoint's own service root: a path, or an absolute URL; `nil` if it has none.
+    package let serviceRoot: String?
 }
 
 extension EndpointTable {
@@ -111,7 +113,7 @@ extension EndpointTable {
             let isURITemplate = if case .uriTemplate = descriptor.route { true } else { false }
             return EndpointRoute(
                 key: entry.key, method: descriptor.method, text: descriptor.route.text, isURITemplate: isURITemplate, literalQuery: query,
-                root: descriptor.root)
+                root: descriptor.root, serviceRoot: descriptor.serviceRoot)
         }
     }
 }

@@ -16,8 +16,8 @@ final class MockCore: Sendable {
     /// The reply to a request.
     private enum Reply {
         case response(LoopbackResponse)
-        /// The real service answers.
-        case forwarded
+        /// The real service answers, at the endpoint's own root if it has one.
+        case forwarded(ownRoot: String?)
     }
 
     private let client: String
@@ -49,7 +49,7 @@ final class MockCore: Sendable {
                 if delay > .zero { try await clock.sleep(for: delay) }
                 switch reply {
                 case .response(let response): return response
-                case .forwarded: return try await forwarding?.response(to: request) ?? .status(500)
+                case .forwarded(let own): return try await forwarding?.response(to: request, ownRoot: own) ?? .status(500)
                 }
             }
         }
@@ -110,7 +110,7 @@ final class MockCore: Sendable {
         case .cut, .reset, nil: break
         }
         guard let answer else {
-            guard forwarding == nil else { return (.forwarded, turn.delay) }
+            guard forwarding == nil else { return (.forwarded(ownRoot: route.serviceRoot), turn.delay) }
             return (.response(missed(noAnswerOf: route, to: request)), turn.delay)
         }
         var generator = RepeatableGenerator(seed: seed, name: "\(route.key) \(request.target)")
@@ -156,56 +156,5 @@ final class MockCore: Sendable {
     private func missed(_ text: String, status: Int) -> LoopbackResponse {
         state.withLock { $0.misses.append(text) }
         return .text(text + "\n", status: status)
-    }
-}
-
-/// Sends requests of a mock server to the real service.
-struct MockForwarding: Sendable {
-    private static let bodyLimit = 64 << 20
-    /// The fields of a connection, which the next connection sets itself (RFC 9110, section 7.6.1), and those that the library sets.
-    private static let ownFields: Set<String> = [
-        "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host", "content-length", "expect",
-        "accept-encoding",
-    ]
-
-    private let root: String
-    private let prefix: String
-    private let transport: any Transport
-
-    /// - Throws: ``TestingFailure`` if the root isn't an absolute http or https URL.
-    init(root: String, prefix: String, transport: any Transport) throws(TestingFailure) {
-        guard let url = URL(string: root), Origin(url) != nil else {
-            throw TestingFailure("“\(SecretMask.text(ofURL: root))” isn't the root of a service: write it like \"https://api.example.com\"")
-        }
-        self.root = root.hasSuffix("/") ? String(root.dropLast()) : root
-        self.prefix = prefix
-        self.transport = transport
-    }
-
-    /// Returns the response of the service, or a 502 with the reason if there is none.
-    func response(to request: LoopbackRequest) async throws -> LoopbackResponse {
-        guard !request.isBodyCut else { return .text("The request's body exceeds the server's bodyLimit.\n", status: 502) }
-        let target = request.target
-        guard let url = URL(string: root + (target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target)) else {
-            return .text("The request's target isn't a URL at the service.\n", status: 502)
-        }
-        let fields = request.fields.filter { !Self.ownFields.contains($0.name.lowercased()) }
-            .map { HTTPFields.Field(name: HTTPFields.Name($0.name), value: $0.value) }
-        let body = request.body.isEmpty ? nil : RequestBody(request.body, contentType: request.fields["Content-Type"])
-        do {
-            let sent = ServiceRequest(
-                method: ServiceRequest.Method(rawValue: request.method), url: url, headers: HTTPFields(fields), body: body)
-            let response = try await transport.send(sent)
-            let data = try await response.body.collect(upTo: Self.bodyLimit)
-            let received = response.headers.filter {
-                // The body arrives decoded.
-                !Self.ownFields.contains($0.name.canonicalName) && $0.name != .contentEncoding
-            }
-            return LoopbackResponse(
-                status: response.status, fields: LoopbackFields(received.map { LoopbackField($0.name.rawName, $0.value) }),
-                body: data.isEmpty ? .empty : .data(data))
-        } catch let error as TransportError {
-            return .text("The service didn't answer: \(error)\n", status: 502)
-        }
     }
 }

@@ -22,18 +22,22 @@ struct MockRoute: Sendable {
     let text: String
     /// The wire names that lead to the value inside the payload.
     let root: [String]
+    /// The endpoint's own service root, if it has one.
+    let serviceRoot: String?
     /// The query items that each request of the endpoint has.
     private let query: [RequestShape.Item]
     private let tokens: [Token]
 
     /// Makes the reverse of a route.
     ///
-    /// - Parameter prefix: The path of the service root.
+    /// - Parameter prefix: The path of the class's service root. An endpoint's own root replaces it.
     init(_ route: EndpointRoute, prefix: String) {
         key = route.key
         method = route.method.rawValue
         text = route.text
         root = route.root
+        serviceRoot = route.serviceRoot
+        let prefix = route.serviceRoot.map(Self.prefix(ofRoot:)) ?? prefix
         // A question mark within an expression of a URI template is inside of braces.
         let path = route.isURITemplate ? route.text[...] : route.text.prefix { $0 != "?" }
         let fixed = route.text.dropFirst(path.count).dropFirst().split(separator: "&").filter { !$0.contains("%%") }
@@ -52,6 +56,13 @@ struct MockRoute: Sendable {
             tokens.insert(.literal(Self.normal(Array((root + "/").utf8))), at: 0)
         }
         self.tokens = tokens
+    }
+
+    /// The path of a service root without a slash at its end; empty for a root with placeholders.
+    static func prefix(ofRoot root: String) -> String {
+        guard !root.contains("%%") else { return "" }
+        let path = root.hasPrefix("/") ? String(root.prefix { $0 != "?" && $0 != "#" }) : URLText.Components(root).path
+        return path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
     private static func template(_ path: Substring) -> [Token] {

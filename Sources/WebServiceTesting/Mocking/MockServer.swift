@@ -24,6 +24,15 @@ public final class MockServer<Client: WebServiceClient>: Sendable {
     /// The server that receives the requests.
     public let loopback: LoopbackServer
 
+    /// A transport that sends every request to the server, whatever its origin, for endpoints with an absolute service root
+    /// (``WebServiceClient/EndpointDescriptor/serviceRoot(_:)``).
+    ///
+    ///     let github = GitHub(serviceRoot: server.serviceRoot) {
+    ///         $0.allowedOrigins = ["https://uploads.github.com"]
+    ///         $0.transport = server.transport
+    ///     }
+    public var transport: any Transport { MockTransport(server: loopback.url) }
+
     private let core: MockCore
 
     /// Starts a server for a client class.
@@ -41,9 +50,7 @@ public final class MockServer<Client: WebServiceClient>: Sendable {
         forwardingTo service: String? = nil, over transport: any Transport = DefaultTransport.shared,
         options: LoopbackServer.Options = LoopbackServer.Options()
     ) throws {
-        let root = Client.defaults.serviceRoot
-        let path = root.contains("%%") ? "" : URLText.Components(root).path
-        let prefix = path.hasSuffix("/") ? String(path.dropLast()) : path
+        let prefix = MockRoute.prefix(ofRoot: Client.defaults.serviceRoot)
         let forwarding = try service.map { try MockForwarding(root: $0, prefix: prefix, transport: transport) }
         let core = MockCore(
             client: "\(Client.self)", routes: Client.endpoints.routes.map { MockRoute($0, prefix: prefix) }, seed: seed, clock: clock,

@@ -9,7 +9,8 @@ let settings: [SwiftSetting] = [
 
 // Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
 // shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`); print models (`csdl-agreement`);
-// record exchanges (`har-agreement`); write OpenAPI documents (`openapi-export`), and call the operations of others (`openapi-agreement`).
+// record exchanges (`har-agreement`); play a service (`mock-server`);
+// write OpenAPI documents (`openapi-export`), and call the operations of others (`openapi-agreement`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],
@@ -45,6 +46,13 @@ let package = Package(
                 .product(name: "WebServiceTesting", package: "web-service-client"),
             ],
             path: "Archives", swiftSettings: settings),
+        .executableTarget(
+            name: "mock-probe",
+            dependencies: [
+                .product(name: "WebServiceClient", package: "web-service-client"),
+                .product(name: "WebServiceTesting", package: "web-service-client"),
+            ],
+            path: "Mocks", swiftSettings: settings),
         .executableTarget(
             name: "openapi-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Documents",
             swiftSettings: settings),

@@ -43,6 +43,41 @@ private final class Library: WebServiceClient, @unchecked Sendable {
         Library(serviceRoot: server.serviceRoot, configure: configure)
     }
 
+    @Test func `endpoints with service roots of their own have routes`() async throws {
+        final class Releases: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable {
+                [
+                    "list()": .get("/list"), "upload(id:)": .post("/files/%%id%%").serviceRoot("/upload/").withoutBody(),
+                    "asset(id:)": .get("/files/%%id%%").serviceRoot("https://uploads.example/v3?x=1"),
+                ]
+            }
+            override class var defaults: EndpointDefaults { EndpointDefaults(serviceRoot: "https://library.example/v2/") }
+            func list() async throws -> String { try await call() }
+            func upload(id: Int) async throws -> String { try await call(id) }
+            func asset(id: Int) async throws -> String { try await call(id) }
+        }
+        let target = MockAnswer { .text($0.target) }
+        let server = try MockServer(Releases.self)
+            .answering("list()", with: target).answering("upload(id:)", with: target).answering("asset(id:)", with: target)
+        let releases = Releases(serviceRoot: server.serviceRoot) {
+            $0.allowedOrigins = ["https://uploads.example"]
+            $0.transport = server.transport
+        }
+        #expect(try await releases.list() == "/v2/list")
+        #expect(try await releases.upload(id: 1) == "/upload/files/1")
+        #expect(try await releases.asset(id: 2) == "/v3/files/2?x=1")
+        try server.expectNoMisses()
+        // In front of a service, such requests go to the roots that the endpoints have there.
+        let spy = try MockServer(Releases.self, forwardingTo: server.loopback.url.absoluteString + "/v2", over: server.transport)
+        let client = Releases(serviceRoot: spy.serviceRoot) {
+            $0.allowedOrigins = ["https://uploads.example"]
+            $0.transport = spy.transport
+        }
+        #expect(
+            try await client.list() == "/v2/list" && client.upload(id: 3) == "/upload/files/3" && client.asset(id: 4) == "/v3/files/4?x=1")
+        #expect(server.requestCount(for: "upload(id:)") == 2 && spy.requestCount(for: "asset(id:)") == 1)
+    }
+
     @Test func `requests get the answers of their endpoints`() async throws {
         let server = try MockServer(Library.self)
             .answering("book(id:)", with: .value(Book(id: 7, title: "Tea")))

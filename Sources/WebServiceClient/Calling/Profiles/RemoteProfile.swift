@@ -74,7 +74,8 @@ public final class RemoteProfile: Sendable {
     ///   - client: The client that gets the profiles.
     ///   - url: The profile's URL. Redirects that leave its origin aren't followed.
     ///   - signature: How profiles are signed. There is no default: ``ProfileSignature/unsigned`` must be stated.
-    ///   - file: The file that keeps the accepted version, so that no older one is accepted after a restart. It needn't exist.
+    ///   - file: The file that keeps the accepted profile with its version, so that the program has it again after a restart, and accepts no
+    ///     older one. It needn't exist. It is replaced as a whole, and only its owner can read it.
     ///   - interval: The time between two fetches of ``follow()``. Default 1 hour.
     ///   - canary: The trial of each new profile; `nil` for none.
     /// - Throws: ``RemoteProfileError`` with the reason ``RemoteProfileError/Reason/badSettings``.
@@ -98,14 +99,15 @@ public final class RemoteProfile: Sendable {
         self.client = client
         self.url = url
         self.signature = signature
-        self.file = AcceptedProfileFile(PrivateFile(file, sizeLimit: 4_096))
+        self.file = AcceptedProfileFile(PrivateFile(file, sizeLimit: 4 * Int64(Self.sizeLimit)))
         self.interval = interval
         self.canary = canary
     }
 
-    /// Fetches the profile at intervals until the task is cancelled; until then the client isn't released. Refusals and failed fetches are
-    /// reported to the client's diagnostics, each once, and the client keeps its profile.
+    /// Restores the accepted profile, and fetches it at intervals until the task is cancelled; until then the client isn't released. Refusals
+    /// and failed fetches are reported to the client's diagnostics, each once, and the client keeps its profile.
     public func follow() async {
+        _ = try? await restore()
         while !Task.isCancelled {
             _ = try? await update()
             do {
@@ -122,8 +124,22 @@ public final class RemoteProfile: Sendable {
     ///   ``ProfileSignature/verified(by:)``, `CancellationError`. The client keeps its profile.
     @discardableResult
     public func update() async throws -> Update {
+        try await reporting { try await self.fetched() }
+    }
+
+    /// Gives the client the profile that was accepted last and not rolled back, without a fetch: after a restart, the program has it even if
+    /// the network is down. The file with it is checked like a fetched profile, with its signature. It is on trial again.
+    ///
+    /// - Returns: ``Update/unchanged`` if there is none.
+    /// - Throws: ``RemoteProfileError`` if the profile is refused; the client keeps its profile.
+    @discardableResult
+    public func restore() async throws -> Update {
+        try await reporting { try await self.restored() }
+    }
+
+    private func reporting(_ body: () async throws -> Update) async throws -> Update {
         do {
-            let update = try await fetched()
+            let update = try await body()
             state.withLock { $0.told = "" }
             return update
         } catch let error as RemoteProfileError {
@@ -158,13 +174,33 @@ public final class RemoteProfile: Sendable {
         let entityTag = state.withLock { $0.entityTag }
         let response = try await fetch(url, unless: entityTag)
         guard response.status != 304 else { return .unchanged }
-        if signature.isDetached {
-            let isValid = try await signature.isValid(try await fetchSignature(), of: response.value)
-            guard isValid else { throw refusal(.signature, "the signature isn't one of these bytes by any of the keys: sign it again.") }
-        }
-        let update = try accept(response.value)
+        let signed = StoredProfile(profile: response.value, signature: signature.isDetached ? try await fetchSignature() : nil)
+        try await checkSignature(of: signed)
+        let update = try accept(signed)
         state.withLock { $0.entityTag = response.headers["ETag"] }
         return update
+    }
+
+    private func checkSignature(of stored: StoredProfile) async throws {
+        guard signature.isDetached else { return }
+        guard let bytes = stored.signature, try await signature.isValid(bytes, of: stored.profile) else {
+            throw refusal(.signature, "the signature isn't one of these bytes by any of the keys: sign it again.")
+        }
+    }
+
+    private func restored() async throws -> Update {
+        guard let last = try file.read(), let stored = last.current else { return .unchanged }
+        try await checkSignature(of: stored)
+        let (profile, accepted) = try read(stored)
+        // The version of an earlier profile than the rejected one isn't the file's.
+        guard last.isRejected || accepted.digest == last.digest else {
+            throw refusal(.record, "the file's profile isn't the accepted one: restore the file, or remove it to accept any version.")
+        }
+        guard state.withLock({ $0.digest }) == nil else { return .unchanged }
+        try check(profile)
+        let generation = try use(profile, accepted)
+        state.withLock { $0.digest = accepted.digest }
+        return .replaced(generation)
     }
 
     private func fetchSignature() async throws -> Data {
@@ -198,22 +234,30 @@ public final class RemoteProfile: Sendable {
             reason, "The profile at \(SecretMask.text(of: url)) of \(String(describing: type(of: client))) is refused: \(text)")
     }
 
-    /// Replaces the client's profile by these bytes, whose signature is valid.
-    private func accept(_ data: Data) throws -> Update {
+    /// Reads bytes whose signature is valid.
+    private func read(_ stored: StoredProfile) throws(RemoteProfileError) -> (profile: ServiceProfile, accepted: AcceptedProfile) {
         let profile: ServiceProfile
         do {
-            profile = try ServiceProfile(data: data)
-        } catch let error as ServiceProfileError {
-            throw refusal(.invalid, "it has faults:\n" + error.faults.map { "  - \($0)" }.joined(separator: "\n"))
+            profile = try ServiceProfile(data: stored.profile)
+        } catch {
+            let faults = (error as? ServiceProfileError)?.faults ?? [ServiceError.text(of: error)]
+            throw refusal(.invalid, "it has faults:\n" + faults.map { "  - \($0)" }.joined(separator: "\n"))
         }
         guard let version = profile.version else { throw refusal(.noVersion, "it has no \"Version\": give it a rising whole number.") }
         if let expires = profile.expires, expires <= client.currentDate {
             throw refusal(.expired, "version \(version) has expired: publish one with a later \"Expires\".")
         }
         var hash = SHA256()
-        data.withUnsafeBytes { hash.update($0) }
-        let accepted = AcceptedProfile(
-            version: version, digest: hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        stored.profile.withUnsafeBytes { hash.update($0) }
+        let digest = hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return (profile, AcceptedProfile(version: version, digest: digest, stored: stored))
+    }
+
+    /// Replaces the client's profile by these bytes, whose signature is valid.
+    private func accept(_ stored: StoredProfile) throws -> Update {
+        let (profile, found) = try read(stored)
+        var accepted = found
+        let version = accepted.version
         if let last = try file.read() {
             guard version > last.version || version == last.version && accepted.digest == last.digest else {
                 throw refusal(
@@ -225,6 +269,7 @@ public final class RemoteProfile: Sendable {
             guard version > last.version || !last.isRejected else {
                 throw refusal(.failedCanary, "too many calls failed with version \(version): correct it, and raise its \"Version\".")
             }
+            accepted.earlier = version > last.version ? last.current : last.earlier
         }
         // Also if the program rolled it back: it decided so.
         guard state.withLock({ $0.digest }) != accepted.digest else { return .unchanged }
@@ -237,6 +282,10 @@ public final class RemoteProfile: Sendable {
         try check(profile)
         // Before the profile is in use: if the version can't be kept, an older one would be accepted later.
         try file.write(accepted)
+        return try use(profile, accepted)
+    }
+
+    private func use(_ profile: ServiceProfile, _ accepted: AcceptedProfile) throws(RemoteProfileError) -> ProfileGeneration {
         let before = client.profile
         let changes = ProfileChanges(of: type(of: client).endpoints, from: before, to: profile)
         let watch = canary.flatMap { changes.isEmpty ? nil : ProfileCanary(changes, $0, fail: rollBack(accepted)) }

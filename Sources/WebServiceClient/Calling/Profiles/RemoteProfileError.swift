@@ -42,7 +42,7 @@ public struct RemoteProfileError: DescribedError, Sendable, Hashable {
     public var description: String { message }
 }
 
-/// The version of the last profile that a ``RemoteProfile`` accepted, as its file has it.
+/// The last profile that a ``RemoteProfile`` accepted, as its file has it.
 struct AcceptedProfile: Codable, Hashable, Sendable {
     /// The profile's version.
     var version: Int
@@ -50,6 +50,20 @@ struct AcceptedProfile: Codable, Hashable, Sendable {
     var digest: String
     /// Whether the profile was rolled back.
     var isRejected = false
+    /// The profile itself; `nil` in files of earlier versions.
+    var stored: StoredProfile?
+    /// The profile before it, for the case that this one is rolled back.
+    var earlier: StoredProfile?
+
+    /// The profile that a program begins with after a restart.
+    var current: StoredProfile? { isRejected ? earlier : stored }
+}
+
+/// The bytes of an accepted profile with their signature.
+struct StoredProfile: Codable, Hashable, Sendable {
+    var profile: Data
+    /// The detached signature; `nil` if profiles aren't signed.
+    var signature: Data?
 }
 
 /// The file of an ``AcceptedProfile``.

@@ -25,14 +25,17 @@ extension Dispatcher {
             let exchange = try await send(bound, record)
             let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
             guard exchange.response.status == 101, let channel = opening.take() else { throw try await refused(reader) }
-            return try opened(channel, settings, reader) {
+            let socket = try opened(channel, settings, reader) {
                 _ = record.cancellation.finish()
                 self.end(record, place)
             }
+            state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
+            return socket
         } catch {
             opening.discard()
-            _ = record.cancellation.finish()
+            let isCancelled = record.cancellation.finish() != nil || Task.isCancelled
             end(record, place)
+            if !isCancelled { state.canary?.note(endpoint.plan.key, error: error, generation: state.profileGeneration) }
             throw error
         }
     }

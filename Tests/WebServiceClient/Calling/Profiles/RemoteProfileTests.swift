@@ -9,11 +9,12 @@ import WebServiceTesting
 @Suite struct RemoteProfileTests {
     private final class Bookshop: WebServiceClient, @unchecked Sendable {
         override class var endpoints: EndpointTable {
-            ["list()": .get("/list"), "book(id:)": .get("/books/%%0%%"), "kept()": .get("/kept")]
+            ["list()": .get("/list"), "book(id:)": .get("/books/%%0%%"), "kept()": .get("/kept"), "chat()": .get("/chat")]
         }
         func list() async throws -> [Int] { try await call() }
         func book(id: Int?) async throws -> [Int] { try await call(id) }
         func kept() async throws -> [Int] { try await call() }
+        func chat() async throws -> WebSocket { try await call() }
     }
 
     /// The operator's server, which signs with the text `signed:` and the bytes.
@@ -201,6 +202,55 @@ import WebServiceTesting
         #expect(next.profile?.version == 7)
     }
 
+    @Test func `The accepted profile itself outlives the program`() async throws {
+        guard case .unchanged = try await remote(client()).restore() else { throw TestingFailure("Nothing can be restored yet.") }
+        let expiring = #"{"Version": 3, "Expires": "2027-01-15T08:00:01Z", "Resources": [{"Name": "list()", "URITemplate": "/three"}]}"#
+        server.publish(expiring)
+        try await remote(client()).update()
+        // The network is down.
+        server.published.withLock { $0.status = 500 }
+        let next = client()
+        let remote = try remote(next)
+        guard case .replaced(let generation) = try await remote.restore() else { throw TestingFailure("The profile isn't restored.") }
+        #expect(try await path(next) == "https://api.test/three" && generation.profile?.version == 3)
+        guard case .unchanged = try await remote.restore() else { throw TestingFailure("It is restored twice.") }
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o600)
+        // The same version isn't a change, and an older one is refused.
+        server.publish(expiring)
+        guard case .unchanged = try await remote.update() else { throw TestingFailure("The profile is replaced again.") }
+        server.publish(2, "/two")
+        await expectRefusal(.olderVersion, "version 3 was accepted", by: remote)
+        // A file that was changed isn't used: neither the profile nor its signature.
+        let content = try Data(contentsOf: file)
+        var changed = try JSONReader().decode(JSONValue.self, from: content)
+        let other = Data(expiring.replacing("three", with: "evil").utf8)
+        changed["stored"]?["profile"] = .string(other.base64EncodedString())
+        try Data(changed.description.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let refused = await #expect(throws: RemoteProfileError.self) { try await self.remote(client()).restore() }
+        #expect(refused?.reason == .signature)
+        changed["stored"]?["signature"] = .string((Data("signed:".utf8) + other).base64EncodedString())
+        try Data(changed.description.utf8).write(to: file)
+        let mixed = await #expect(throws: RemoteProfileError.self) { try await self.remote(client()).restore() }
+        #expect(mixed?.reason == .record && mixed?.message.contains("isn't the accepted one") == true)
+    }
+
+    @Test func `After a failed trial, the profile before it is the one that is restored`() async throws {
+        let client = client()
+        let remote = try remote(client, canary: RemoteProfile.Canary(calls: 4, failureRate: 0))
+        server.publish(1, "/v1")
+        try await remote.update()
+        server.publish(2, "/v2")
+        try await remote.update()
+        server.stub.on(.get, "/v2", .status(404))
+        _ = await serviceError { _ = try await client.list() }
+        #expect(client.profile?.version == 1)
+        let next = self.client()
+        try await self.remote(next).restore()
+        #expect(next.profile?.version == 1)
+        await expectRefusal(.failedCanary, "version 2", by: try self.remote(next))
+    }
+
     @Test func `A file that can't be written refuses the profile`() async throws {
         let client = client()
         try Data().write(to: folder.url.appending(path: "state"))
@@ -252,6 +302,20 @@ import WebServiceTesting
         #expect(await serviceError { _ = try await client.book(id: 1) } != nil)
         // In the class's route the argument is needed, too; the kind of failure counts.
         #expect(await serviceError { _ = try await client.book(id: nil) }?.kind == .argument)
+        #expect(client.profile == nil)
+    }
+
+    @Test func `WebSockets and streams that the server refuses count as failures`() async throws {
+        let client = client()
+        let remote = try remote(client, canary: RemoteProfile.Canary(calls: 4, failureRate: 0.25))
+        server.publish(1, "/talk", name: "chat()")
+        try await remote.update()
+        server.stub.on(.get, "/talk", .status(404))
+        #expect(await serviceError { _ = try await client.chat() }?.status == 404)
+        #expect(client.profile?.version == 1)
+        #expect(await serviceError { _ = try await client.http.get("/none").webSocket() } != nil)
+        #expect(client.profile?.version == 1)
+        #expect(await serviceError { _ = try await client.chat() }?.status == 404)
         #expect(client.profile == nil)
     }
 
