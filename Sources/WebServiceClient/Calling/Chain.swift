@@ -118,7 +118,7 @@ struct Chain {
             sharing: Setup.coalescing),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage(
-            "network", "Notes which origins answer. Holds calls with `.waitingForNetwork(…)` back while there is no network.",
+            "network", "Notes which origins answer. Holds calls with `.waitingForNetwork(…)` back while the network is down.",
             Setup.network),
         Stage("hedging", "Sends a second request when the first is slow, if the endpoint is hedged.", Setup.hedging),
         Stage("circuit breaker", "Refuses calls to an origin that keeps failing, by the circuit breaker policy.", Setup.circuitBreaker),

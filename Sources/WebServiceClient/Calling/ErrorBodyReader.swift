@@ -36,8 +36,8 @@ extension ServiceError {
     ///     }
     ///
     /// If the error handler decoded a value of the type, that value is returned. Otherwise the endpoint's decoder reads the body, up to
-    /// ``ResponseSummary/bodyLimit``, or the data of the event that reported the error. To decode all failures of a class and let the service's message lead the error's, use
-    /// ``ErrorBodyHandler``.
+    /// ``ResponseSummary/bodyLimit``, or the data of the event that reported the error. To decode all failures of a class and let the
+    /// service's message lead the error's, use ``ErrorBodyHandler``.
     ///
     /// - Parameters:
     ///   - type: The type of the value.

@@ -117,6 +117,7 @@ struct ResponseReader: Sendable {
             case 415: unsupported
             case 414: tooLong("The URL is too long", put: "into it", otherwise: "shorten the path or the query, or send it as a body")
             case 431: tooLong("The headers are too long", put: "into them", otherwise: "send fewer, or shorter ones")
+            case 504 where response.source == .cache: " The call takes only stored responses, and the cache has none for it."
             case 304: " It is a success only for a conditional GET or HEAD with an optional result."
             case 300..<400: " The redirect was not followed."
             default: ""

@@ -64,6 +64,7 @@ public struct JSONSerializer: SerializationDelegate {
         configure?(encoder, decoder)
         self.contentType = contentType
         charset = Self.charset(of: contentType)
+        JSONValueSlots.mark(encoder)
         self.encoder = encoder
         fieldStrategies = FieldStrategies(encoder, dates: configure == nil ? dates.fields : nil)
         parser = JSONReader.isAble(toReadAs: decoder) ? .reader(JSONReader(settingsOf: decoder)) : .foundation(decoder)
@@ -76,6 +77,7 @@ public struct JSONSerializer: SerializationDelegate {
     public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), reader: JSONReader) {
         self.contentType = contentType
         charset = Self.charset(of: contentType)
+        JSONValueSlots.mark(encoder)
         self.encoder = encoder
         fieldStrategies = FieldStrategies(encoder)
         parser = .reader(reader)
@@ -86,6 +88,7 @@ public struct JSONSerializer: SerializationDelegate {
     public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), decoder: JSONDecoder) {
         self.contentType = contentType
         charset = Self.charset(of: contentType)
+        JSONValueSlots.mark(encoder)
         self.encoder = encoder
         fieldStrategies = FieldStrategies(encoder)
         parser = .foundation(decoder)
@@ -114,10 +117,9 @@ public struct JSONSerializer: SerializationDelegate {
 
     private func json(_ value: any Encodable) throws -> Data {
         // Foundation's encoder would lose the order of members and the digits of long numbers.
-        if type(of: value) == JSONValue.self, encoder.outputFormatting == .withoutEscapingSlashes, let value = value as? JSONValue {
-            return Data(try value.json().utf8)
-        }
-        return try encoder.encode(value)
+        guard encoder.outputFormatting == .withoutEscapingSlashes else { return try encoder.encode(value) }
+        if type(of: value) == JSONValue.self, let value = value as? JSONValue { return Data(try value.json().utf8) }
+        return try JSONValueSlots.encode(value, with: encoder)
     }
 
     /// The charset that a media type names; `nil` for UTF-8.

@@ -135,7 +135,7 @@ extension OAuthClient {
             throw OAuthError(.unreadableAnswer, status: status, detail: "The token endpoint's answer has no access_token.")
         }
         // Some servers omit the type.
-        if let type = answer["token_type"]?.text, type.lowercased() != "bearer" {
+        if let type = answer["token_type"]?.text, !type.isEmpty, type.lowercased() != "bearer" {
             throw OAuthError(
                 .unreadableAnswer, status: status, detail: "The token's type is \(type.prefix(40)), but only bearer tokens are supported.")
         }
@@ -302,12 +302,19 @@ extension OAuthClient {
 
     private static func members(of body: Data) -> [String: Member]? {
         guard let object = try? JSONSerialization.jsonObject(with: body) as? [String: Any] else { return nil }
-        return object.compactMapValues { value in
+        var members: [String: Member] = object.compactMapValues { value in
             switch value {
             case let text as String: .text(text)
             case let number as NSNumber: .number(number.doubleValue)
             default: nil
             }
         }
+        // Some services, such as Facebook and Google, send an object in place of the code and its text.
+        if let error = object["error"] as? [String: Any] {
+            let code = ["status", "code", "type"].compactMap { error[$0] as? String }.first { !$0.isEmpty }
+            members["error"] = .text(code ?? OAuthError.Code.refused.rawValue)
+            if let text = error["message"] as? String, members["error_description"] == nil { members["error_description"] = .text(text) }
+        }
+        return members
     }
 }

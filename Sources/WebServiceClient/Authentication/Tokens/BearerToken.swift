@@ -35,13 +35,18 @@ public struct BearerToken: Sendable, Hashable, Codable {
         case scopes = "scope"
     }
 
-    /// Reads a token with the names of RFC 6749 §5.1; `issued_at` has seconds since 1970.
+    /// Reads a token with the names of RFC 6749 §5.1, such as a server's answer. The seconds of `expires_in` may be a text, as some servers
+    /// send them. `issued_at` has seconds since 1970; without it, the token is issued now.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         value = try container.decode(String.self, forKey: .value)
-        lifetime = try container.decodeIfPresent(Double.self, forKey: .lifetime).flatMap(Self.lifetime(ofSeconds:))
-        let issued = try container.decodeIfPresent(Double.self, forKey: .issuedAt) ?? 0
-        issuedAt = Date(timeIntervalSince1970: issued)
+        let seconds =
+            if let text = try? container.decodeIfPresent(String.self, forKey: .lifetime) { Double(text) } else {
+                try container.decodeIfPresent(Double.self, forKey: .lifetime)
+            }
+        lifetime = seconds.flatMap(Self.lifetime(ofSeconds:))
+        let issued = try container.decodeIfPresent(Double.self, forKey: .issuedAt)
+        issuedAt = issued.map { Date(timeIntervalSince1970: $0) } ?? Date()
         refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
         scopes = Self.scopes(in: try container.decodeIfPresent(String.self, forKey: .scopes) ?? "")
     }

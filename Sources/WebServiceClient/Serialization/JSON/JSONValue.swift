@@ -7,8 +7,8 @@ public import Foundation
 ///     let body: JSONValue = ["name": "Ada", "tags": ["a", "b"], "parent": nil, "ratio": 0.5]
 ///
 /// Numbers are exact: they keep the digits of the text. Objects keep the order of their members when a ``JSONReader`` reads them, as in
-/// declared calls, and when ``json()`` writes them; Foundation's `JSONDecoder` and `JSONEncoder` keep no order. A name occurs once: the
-/// reader refuses a text with a duplicate, and an object that is built with a duplicate keeps the last value.
+/// declared calls, and when ``JSONSerializer`` or ``json()`` writes them; Foundation's `JSONDecoder` and `JSONEncoder` keep no order. A
+/// name occurs once: the reader refuses a text with a duplicate, and an object that is built with a duplicate keeps the last value.
 ///
 /// Values nest at most 512 levels deep, as in the reader. Deeper ones are dropped when a value is built, and then encoding the value throws
 /// an `EncodingError`.

@@ -186,7 +186,8 @@ extension JSONValue: Codable, JSONReadable {
     }
 
     /// Encodes the value. Whole numbers of 64 bits and numbers that a `Decimal` represents are exact; another number is encoded as the
-    /// nearest `Double`. ``JSONSerializer`` and ``json()`` write all digits and keep the order of members.
+    /// nearest `Double`. ``JSONSerializer``, unless it sorts or indents, and ``json()`` write all digits, and keep the names and the order
+    /// of members.
     ///
     /// - Throws: `EncodingError` if the value nests too deeply, or a number is too large for the encoder.
     public func encode(to encoder: any Encoder) throws {
@@ -203,6 +204,8 @@ extension JSONValue: Codable, JSONReadable {
             try container.encode(value)
         case .number(let number):
             var container = encoder.singleValueContainer()
+            if let value = Int64(number.text) { return try container.encode(value) }
+            if try JSONValueSlots.take(encoder, { write(to: &$0) }) { return }
             if let value: Int64 = number.integer() { return try container.encode(value) }
             if let value: UInt64 = number.integer() { return try container.encode(value) }
             if let value = number.decimal { return try container.encode(value) }
@@ -213,9 +216,11 @@ extension JSONValue: Codable, JSONReadable {
             }
             try container.encode(value)
         case .array(let elements):
+            if try JSONValueSlots.take(encoder, { write(to: &$0) }) { return }
             var container = encoder.unkeyedContainer()
             for element in elements { try container.encode(element) }
         case .object(let members):
+            if try JSONValueSlots.take(encoder, { write(to: &$0) }) { return }
             var container = encoder.container(keyedBy: WireKey.self)
             for (name, value) in members { try container.encode(value, forKey: WireKey(name)) }
         }

@@ -89,7 +89,7 @@ import Testing
             (#"{"access_token":"a","expires_in":-5}"#, nil), (#"{"access_token":"a","expires_in":"soon"}"#, nil),
             (#"{"access_token":"a","expires_in":"nan"}"#, nil), (#"{"access_token":"a","expires_in":"inf"}"#, 100 * 366 * 86_400),
             (#"{"access_token":"a","expires_in":1e300}"#, 100 * 366 * 86_400), (#"{"access_token":"a","expires_in":null}"#, nil),
-            (#"{"access_token":"a","expires_in":[1]}"#, nil),
+            (#"{"access_token":"a","expires_in":[1]}"#, nil), (#"{"access_token":"a","token_type":"","expires_in":"5"}"#, 5),
         ] as [(String, Double?)]) func `lifetimes of any kind are read`(answer: String, seconds: Double?) async throws
     {
         #expect(try await obtained(.json(200, answer)).lifetime.map { $0 / .seconds(1) } == seconds)
@@ -109,6 +109,14 @@ import Testing
             let error = await #expect(throws: OAuthError.self) { try await obtained(.json(status, told)) }
             #expect(error?.code == .invalidClient && error?.status == status && error?.detail == "Unknown client")
             #expect(error?.uri == "https://login.test/help")
+        }
+        for (nested, code) in [
+            (#"{"error":{"message":"Unknown code","type":"OAuthException","code":190}}"#, "OAuthException"),
+            (#"{"error":{"message":"Unknown code","status":"INVALID_ARGUMENT","code":400}}"#, "INVALID_ARGUMENT"),
+            (#"{"error":{"message":"Unknown code","code":400}}"#, "refused"),
+        ] {
+            let error = await #expect(throws: OAuthError.self) { try await obtained(.json(400, nested)) }
+            #expect(error?.code.rawValue == code && error?.detail == "Unknown code")
         }
         for status in [400, 403, 500, 503] {
             let error = await #expect(throws: OAuthError.self) { try await obtained(.stub(status)) }

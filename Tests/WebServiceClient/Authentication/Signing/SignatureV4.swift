@@ -9,6 +9,8 @@ final class SignatureV4: AuthenticationProvider {
         var keyID = "AKIDEXAMPLE"
         var secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
         var sessionToken: String?
+        /// Whether the signature covers the session token. Some services add the token after signing.
+        var signsSessionToken = true
         var region = "us-east-1"
         var service = "service"
         /// Whether dot segments and empty segments are removed, and the path is encoded a second time: all services but S3.
@@ -48,7 +50,8 @@ final class SignatureV4: AuthenticationProvider {
         attempt.request.headers["X-Amz-Date"] = date
         if options.sendsBodyHash { attempt.request.headers["X-Amz-Content-SHA256"] = bodyHash }
         if let token = options.sessionToken { attempt.request.headers["X-Amz-Security-Token"] = token }
-        let fields = attempt.sentFields
+        var fields = attempt.sentFields
+        if !options.signsSessionToken { fields["X-Amz-Security-Token"] = nil }
         let names = Set(fields.map(\.name.canonicalName)).subtracting(Self.unsigned).sorted()
         let lines = names.map { name in
             let values = fields[values: HTTPFields.Name(name)].map { value in

@@ -21,6 +21,7 @@ import WebServiceTesting
         }
         let credentials: Credentials
         let normalize: Bool
+        let omit_session_token: Bool?
         let region: String
         let service: String
         let sign_body: Bool
@@ -71,7 +72,8 @@ import WebServiceTesting
         let provider = SignatureV4(
             .init(
                 keyID: context.credentials.access_key_id, secret: context.credentials.secret_access_key,
-                sessionToken: context.credentials.token, region: context.region, service: context.service, normalizes: context.normalize,
+                sessionToken: context.credentials.token, signsSessionToken: context.omit_session_token != true, region: context.region,
+                service: context.service, normalizes: context.normalize,
                 // The cases have paths that aren't encoded yet.
                 encodesTwice: false, sendsBodyHash: context.sign_body, date: { context.timestamp }))
         let server = try await Self.send(Self.request(Self.text(name, "request.txt")), provider)

@@ -66,6 +66,18 @@ import Testing
         #expect(["a", "new"].contains(try await provider.token().value))
     }
 
+    @Test(
+        arguments: [
+            (#"{"access_token":"a","token_type":"Bearer","expires_in":3600}"#, 3_600.0),
+            (#"{"access_token":"a","expires_in":"3599"}"#, 3_599), (#"{"access_token":"a","expires_in":"soon"}"#, nil),
+            (#"{"access_token":"a","expires_in":null}"#, nil), (#"{"access_token":"a"}"#, nil),
+        ] as [(String, Double?)]) func `a server's answer is a token that was issued now`(answer: String, seconds: Double?) throws
+    {
+        let token = try JSONDecoder().decode(BearerToken.self, from: Data(answer.utf8))
+        #expect(token.value == "a" && token.lifetime.map { $0 / .seconds(1) } == seconds)
+        #expect(abs(token.issuedAt.timeIntervalSinceNow) < 3_600)
+    }
+
     @Test func `a folder in place of the file, and a file in place of the folder, are errors`() async throws {
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
         await #expect(throws: TokenStoreError.self) { try await FileTokenStore(file).load() }

@@ -142,6 +142,8 @@ import WebServiceTesting
         let header = try await setup.client.http.head("/a").header("Cache-Control", "only-if-cached")
             .describing { $0.accepting(.any) }.response(String?.self)
         #expect(header.status == 504)
+        let error = await serviceError { _ = try await setup.client.with(CacheMode.onlyCached) { _ in try await setup.get() } }
+        #expect(error?.status == 504 && error?.description.contains("takes only stored responses") == true)
         setup.client.configure { $0.cache = nil }
         let without = try await setup.client.with(CacheMode.onlyCached) { _ in try await setup.get { $0.accepting(.any) } }
         #expect(without.status == 504)

@@ -31,6 +31,18 @@ import WebServiceTesting
         #expect(sent(stub) == [nil, "e=1; sid=7"])
     }
 
+    @Test func `a request has one Cookie field, in which a cookie may replace another`() {
+        var fields: HTTPFields = [:]
+        fields.append("Cookie", "a=1; b=2")
+        fields.append("cookie", " c=3 ;")
+        fields.addCookie("b=4")
+        #expect(fields[values: .cookie] == ["a=1; b=2; c=3; b=4"])
+        fields.addCookie("b=5", replacing: "b")
+        #expect(fields[values: .cookie] == ["a=1; c=3; b=5"])
+        fields.addCookie("bb=6", replacing: "bb")
+        #expect(fields[values: .cookie] == ["a=1; c=3; b=5; bb=6"])
+    }
+
     @Test func `without a jar nothing is kept`() async throws {
         let (client, stub) = Store.stubbed(.status(204, headers: ["Set-Cookie": "sid=7; Path=/"]))
         for _ in 0..<2 { try await client.http.get("/a").send() }

@@ -75,6 +75,40 @@ import Testing
         #expect(JSONValue.Number(text)?.text == text)
     }
 
+    /// A value whose text is written by another encoder.
+    private struct Quoted: Encodable {
+        let value: JSONValue
+        var other = JSONEncoder()
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(String(decoding: other.encode(value), as: UTF8.self))
+        }
+    }
+
+    @Test func `Inside typed values, digits, names and order stay, too`() throws {
+        struct Event: Encodable {
+            let payloadValue: JSONValue
+        }
+        func text(_ value: any Encodable, _ serializer: JSONSerializer = JSONSerializer()) throws -> String {
+            String(decoding: try serializer.encode(value), as: UTF8.self)
+        }
+        let json = #"{"zFirst":1.50,"aSecond":[1e400,12345678901234567890123456789012345678901.5,{}],"path":"a/b","n":null}"#
+        let value = try read(json)
+        #expect(try text(Event(payloadValue: value)) == #"{"payloadValue":\#(json)}"#)
+        #expect(try text(Event(payloadValue: value), JSONSerializer(keys: .snakeCase)) == #"{"payload_value":\#(json)}"#)
+        #expect(try text([value, 1, "x", value, true] as [JSONValue]) == #"[\#(json),1,"x",\#(json),true]"#)
+        #expect(try text(Optional(value)) == json)
+        #expect(try text([Quoted(value: ["a": [1]])]) == #"["{\"a\":[1]}"]"#)
+        let own = JSONEncoder()
+        own.outputFormatting = .withoutEscapingSlashes
+        #expect(
+            try text([Quoted(value: ["a": [1]], other: own)], JSONSerializer(encoder: own, reader: JSONReader())) == #"["{\"a\":[1]}"]"#)
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(Event(payloadValue: value)) }
+        let sorting = JSONSerializer { encoder, _ in encoder.outputFormatting.insert(.sortedKeys) }
+        #expect(try text(Event(payloadValue: ["b": 1, "a": 1.5]), sorting) == #"{"payloadValue":{"a":1.5,"b":1}}"#)
+    }
+
     @Test func `Numbers are equal if they denote the same`() throws {
         for (one, other) in [("1", "1.0"), ("1", "10e-1"), ("100", "1E2"), ("0", "-0.0e5"), ("0.5", "5e-1"), ("1e400", "10e399")] {
             #expect(try read(one) == read(other) && read(one).hashValue == read(other).hashValue, "\(one) \(other)")
