@@ -7,7 +7,7 @@ struct BatchMessage: Sendable, Equatable {
     var startLine: String
     var headers = HTTPFields()
     var body = Data()
-    /// The `Content-ID` of the part, or else of the message itself, where some services write it.
+    /// The `Content-ID` of the part, or else of the message itself, where some services write it. Without angle brackets.
     var id: String?
 
     /// Reads the content of a part of the type `application/http`. The message's lines may end with LF alone, and empty lines may precede
@@ -15,7 +15,7 @@ struct BatchMessage: Sendable, Equatable {
     ///
     /// - Throws: ``ODataBatchError`` if it isn't a message, or its body is shorter or longer than its own `Content-Length`.
     init(_ content: Data, id: String?) throws(ODataBatchError) {
-        var rest = content[...]
+        var rest = Self.withoutInterim(content[...])
         func line() -> Data.SubSequence? {
             guard !rest.isEmpty else { return nil }
             let end = rest.firstIndex(of: 0x0A)
@@ -34,8 +34,28 @@ struct BatchMessage: Sendable, Equatable {
             fields.append(0x0A)
         }
         headers = HTTPFields(HTTPFields.Lines(fields).fields)
-        self.id = id ?? headers["Content-ID"]
+        self.id = Self.id(id) ?? Self.id(headers["Content-ID"])
         body = try Self.body(rest, length: headers[.contentLength])
+    }
+
+    /// Returns an id without the angle brackets that it has as a message identifier (RFC 2392), or `nil` for an empty one.
+    private static func id(_ text: String?) -> String? {
+        guard var text = text?.trimmingCharacters(in: .whitespaces) else { return nil }
+        if text.hasPrefix("<"), text.hasSuffix(">") { text = String(text.dropFirst().dropLast()) }
+        return text.isEmpty ? nil : text
+    }
+
+    /// Removes interim responses, such as `100 Continue`, in front of the final one.
+    private static func withoutInterim(_ content: Data.SubSequence) -> Data.SubSequence {
+        var content = content
+        while true {
+            let start = content.drop { $0 == 0x0D || $0 == 0x0A }
+            guard start.starts(with: "HTTP/1.1 1".utf8) || start.starts(with: "HTTP/1.0 1".utf8),
+                let end = [Data([0x0D, 0x0A, 0x0D, 0x0A]), Data([0x0A, 0x0A])].compactMap({ start.range(of: $0)?.upperBound }).min(),
+                start[end...].starts(with: "HTTP/".utf8)
+            else { return content }
+            content = start[end...]
+        }
     }
 
     /// Compares a body with its stated length. Line ends after the body are left out.

@@ -47,6 +47,7 @@ struct BatchPlan: Sendable {
         }
         let number = items.count + 1
         var used = scope.takeUsed()
+        let references = used
         for token in part.dependencies {
             guard scope.contains(token) else {
                 throw Self.refusal(call.identity, "it must run after a part that isn't an earlier request of the batch")
@@ -58,6 +59,15 @@ struct BatchPlan: Sendable {
             part: part, request: try form.request(call, number: number, group: part.group), url: call.request.url, identity: call.identity,
             origin: nil)
         item = depending(item, on: used.sorted())
+        // The service would take `$1` for the name of an entity set.
+        if form.changesAreInChangeSets,
+            let other = references.sorted().first(where: { items[$0 - 1].request.group != item.request.group })
+        {
+            throw Self.refusal(
+                call.identity,
+                "it refers to request \(other), and version 2 resolves references within a change set only (OData 2.0, Batch Processing, "
+                    + "section 2.2.1): add both to one group, or send this one after the batch")
+        }
         items.append(item)
         scope.add(part.token, number: number)
     }

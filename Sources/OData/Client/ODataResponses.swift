@@ -70,8 +70,10 @@ extension ODataClient {
             do {
                 // A failure has been judged, unless it has parts.
                 if response.status < 300 {
+                    // Services of versions 2 and 3 answer with 202 (OData 2.0, Batch Processing, section 2.2). It means that the
+                    // service continues asynchronously only with the location of a monitor.
                     try check(
-                        response.status, for: .reading, operation, response: ResponseSummary(of: response),
+                        response.status, for: .calling, operation, response: ResponseSummary(of: response),
                         url: response.url.absoluteString, location: response.headers[.location])
                 }
                 try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))

@@ -111,6 +111,19 @@ import WebServiceClient
         #expect(Self.read(Data(text.utf8), "b") == ["- HTTP/1.1 204 0 []", "7 HTTP/1.1 200 OK 2 [104, 105]"])
     }
 
+    @Test func `ids may be in angle brackets or empty, and interim responses are left out`() {
+        let text =
+            "--b\r\nContent-ID: <7>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n\r\n--b\r\nContent-ID:\r\n\r\nHTTP/1.1 200 OK\r\nContent-ID: <8>\r\n\r\n"
+            + "\r\n--b\r\nContent-ID: <>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\nX: y\n\nHTTP/1.1 201 Created\r\nA: b\r\n\r\nc"
+            + "\r\n--b--"
+        #expect(
+            Self.read(Data(text.utf8), "b") == [
+                "7 HTTP/1.1 204 No Content 0 []", "8 HTTP/1.1 200 OK 1 []", "- HTTP/1.1 201 Created 1 [99]",
+            ])
+        // Without a final response, the interim one remains, which isn't an answer.
+        #expect(throws: ODataBatchError.self) { try BatchMessage(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8), id: nil).status() }
+    }
+
     @Test func `a malformed message doesn't affect the others`() {
         func part(_ content: String, _ type: String = "application/http") -> String { "--b\r\nContent-Type: \(type)\r\n\r\n\(content)\r\n" }
         let good = part("HTTP/1.1 204 No Content\r\n\r\n")

@@ -132,6 +132,68 @@ import WebServiceTesting
         #expect(!text.contains("changeset"))
     }
 
+    @Test(arguments: all) func `the answer to a batch may have the status 202`(version: ODataVersion, settings: BatchSettings) async throws
+    {
+        // Services of versions 2 and 3 send it to each batch.
+        let service = BatchService(.init(status: 202), people: [1: "Ada"])
+        var batch = ODataBatch()
+        let ada = batch.fetch(people.key(1))
+        let created = batch.atomically { $0.create(Person(Id: 0, Name: "B"), in: people) }
+        let answer = try await client(service, version, settings).send(batch)
+        #expect(try answer[ada].Name == "Ada" && answer[created].status == 201)
+    }
+
+    @Test func `in version 2, references to another change set are refused before the batch is sent`() async throws {
+        let (service, stub) = (BatchService(), StubTransport())
+        let client = client(service, .v2, stub: stub)
+        func message(_ add: (inout ODataBatch) -> Void) async -> String {
+            var batch = ODataBatch()
+            batch.fetch(people.key(1))
+            add(&batch)
+            do {
+                _ = try await client.send(batch)
+                return "sent"
+            } catch {
+                return (error as? ServiceError).map { $0.kind == .batch && $0.stage == .binding ? $0.message : "\($0)" } ?? "\(error)"
+            }
+        }
+        let friends = { (part: BatchPart<WriteResult<Person>>) in
+            FetchRequest<BatchFriend>(resource: part.reference.resource.property("Friends"))
+        }
+        // From one change to another, from another group, and from a read.
+        let texts = [
+            await message { batch in
+                let person = batch.create(Person(Id: 0, Name: "A"), in: people)
+                batch.create(BatchFriend(Name: "f"), in: friends(person))
+            },
+            await message { batch in
+                let person = batch.atomically { $0.create(Person(Id: 0, Name: "A"), in: people) }
+                batch.atomically { _ = $0.create(BatchFriend(Name: "f"), in: friends(person)) }
+            },
+            await message { batch in
+                let person = batch.create(Person(Id: 0, Name: "A"), in: people)
+                _ = batch.page(friends(person))
+            },
+        ]
+        for text in texts {
+            #expect(text.contains("refers to request 2") && text.contains("add both to one group"), "\(text)")
+        }
+        #expect(stub.requests.isEmpty && service.count == 0)
+        // Within a group they are sent, and an order alone isn't a reference.
+        let allowed = await message { batch in
+            batch.atomically { group in
+                let person = group.create(Person(Id: 0, Name: "A"), in: people)
+                group.create(BatchFriend(Name: "f"), in: friends(person))
+            }
+        }
+        #expect(allowed == "sent" && service.count == 1)
+        var ordered = ODataBatch()
+        let first = ordered.create(Person(Id: 0, Name: "A"), in: people)
+        let second = ordered.create(Person(Id: 0, Name: "B"), in: people)
+        ordered.run(second, after: first)
+        #expect(try await client.send(ordered)[second].status == 201)
+    }
+
     @Test(arguments: all.dropFirst()) func `after an error the service continues or stops, in both formats`(
         version: ODataVersion, settings: BatchSettings
     ) async throws {

@@ -27,6 +27,8 @@ final class BatchService: Sendable {
         var seed: UInt64?
         /// The positions of requests, from 0 on, that fail with 500.
         var failing: Set<Int> = []
+        /// The status of the answer to a batch.
+        var status = 200
         /// The status of the answer to a batch with a failed request.
         var failedStatus = 200
         /// Whether a change set's failure is written as a change set of one part, as version 2 does.
@@ -144,7 +146,10 @@ final class BatchService: Sendable {
             done.append((unit, replies))
         }
         let answer = isJSON ? Self.writtenJSON(done, options) : Self.written(done, options)
-        return (hasFailed ? options.failedStatus : 200, isJSON ? "application/json" : "multipart/mixed; boundary=b", options.fault(answer))
+        return (
+            hasFailed ? options.failedStatus : options.status, isJSON ? "application/json" : "multipart/mixed; boundary=b",
+            options.fault(answer)
+        )
     }
 
     // MARK: Requests
