@@ -32,7 +32,8 @@ import WebServiceClient
         #expect(throws: Never.self) { try PropertyListSerializer(.binary).encode([item]) }
     }
 
-    @Test(arguments: [253_402_300_799, -62_135_596_800, 0.0, -1]) func `The first and last dates of XML are written`(seconds: Double) throws {
+    @Test(arguments: [253_402_300_799, -62_135_596_800, 0.0, -1]) func `The first and last dates of XML are written`(seconds: Double) throws
+    {
         let item = Item(name: "<date>", count: 1, at: Date(timeIntervalSince1970: seconds))
         let data = try PropertyListSerializer().encode(item)
         #expect(try PropertyListSerializer().decode(Item.self, from: data, at: [], contentType: nil) == item)
