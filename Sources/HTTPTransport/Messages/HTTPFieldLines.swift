@@ -55,8 +55,12 @@ extension HTTPFields {
             text.withUTF8 { name in
                 guard !name.isEmpty else { return }
                 forEach { line in
-                    guard line.count > name.count, line[name.count] == 58, Self.begins(line, with: name) else { return }
-                    body(Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(name.count + 1)...])))
+                    guard line.count > name.count, line[name.count] == 58 || Self.isBlank(line[name.count]), Self.begins(line, with: name)
+                    else { return }
+                    var colon = name.count
+                    while colon < line.count, Self.isBlank(line[colon]) { colon += 1 }
+                    guard colon < line.count, line[colon] == 58 else { return }
+                    body(Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])))
                 }
             }
         }
@@ -107,7 +111,10 @@ extension HTTPFields {
                 return
             }
             guard let colon = position(of: 58, in: line, from: 0), colon > 0 else { return }
-            let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
+            // Whitespace before the colon doesn't belong to the name (RFC 9112 §5.1).
+            var end = colon
+            while end > 1, isBlank(line[end - 1]) { end -= 1 }
+            let name = UnsafeRawBufferPointer(rebasing: line[..<end])
             let value = UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])
             fields.append(Field(name: .common(name) ?? Name(text(name)), bytes: trimmed(value)))
         }

@@ -69,6 +69,12 @@ package enum ValueText {
         return isSafe(value, depth: depth, &budget) ? String(reflecting: value) : spelled(value, depth: depth, inside: true)
     }
 
+    /// Returns the value for an error that contains it, or its text if a description of the value could trap. Programs print such errors.
+    package static func describable(_ value: Any) -> Any {
+        var budget = most
+        return isSafe(value, depth: depth, &budget) ? value : spelled(value, depth: depth)
+    }
+
     /// Whether everything in the value can be described safely. A value that is too large to inspect counts as unsafe.
     private static func isSafe(_ value: Any, depth: Int, _ budget: inout Int) -> Bool {
         budget -= 1

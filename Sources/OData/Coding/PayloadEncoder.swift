@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// An encoder that builds a payload's value, with members in encoding order.
 struct PayloadEncoder: Encoder {
     /// The settings shared by all places of a payload.
@@ -47,7 +49,7 @@ struct PayloadEncoder: Encoder {
         // Stop the encoding of a value that nests without end.
         guard !node.isTooDeep else {
             let text = "The value nests more than \(ODataValue.depthLimit) levels deep."
-            throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: text))
+            throw EncodingError.invalidValue(ValueText.describable(value), .init(codingPath: codingPath, debugDescription: text))
         }
         guard let writable = value as? any PayloadWritable else {
             if let name = settings.types.derivedName(of: type(of: value)) { writeType(name) }
@@ -56,7 +58,8 @@ struct PayloadEncoder: Encoder {
         do {
             node.content = .value(try writable.payload(settings.format))
         } catch let refusal as PayloadRefusal {
-            throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: refusal.description))
+            throw EncodingError.invalidValue(
+                ValueText.describable(value), .init(codingPath: codingPath, debugDescription: refusal.description))
         }
     }
 

@@ -107,7 +107,9 @@ extension Date: PayloadWritable {
                 throw PayloadRefusal(description: error.description)
             }
         }
-        let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
+        var milliseconds = (timeIntervalSince1970 * 1_000).rounded()
+        // The last moment of the year 9999 stays in it.
+        if milliseconds == LiteralText.endOfDates * 1_000, timeIntervalSince1970 < LiteralText.endOfDates { milliseconds -= 1 }
         guard let whole = Int64(exactly: milliseconds) else {
             throw PayloadRefusal(description: "The date is too far away for V2's milliseconds.")
         }

@@ -72,7 +72,8 @@ extension Polymorphic: Encodable {
     public func encode(to encoder: any Encoder) throws {
         guard let encodable = value as? any Encodable else {
             throw EncodingError.invalidValue(
-                value, .init(codingPath: encoder.codingPath, debugDescription: "\(Swift.type(of: value)) isn't Encodable."))
+                ValueText.describable(value),
+                .init(codingPath: encoder.codingPath, debugDescription: "\(Swift.type(of: value)) isn't Encodable."))
         }
         // Uses the dynamic type, since the static type may be a protocol.
         if let payload = encoder as? PayloadEncoder, let name = typeName ?? payload.settings.types.name(of: Swift.type(of: encodable)) {

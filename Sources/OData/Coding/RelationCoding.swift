@@ -42,7 +42,7 @@ extension ToMany: Encodable where Entity: Encodable {
         payload?.node.isRelation = true
         guard isComplete || !isLoaded || payload?.settings.isDraft == true else {
             throw EncodingError.invalidValue(
-                self,
+                ValueText.describable(self),
                 .init(
                     codingPath: encoder.codingPath,
                     debugDescription: "Only the relation's first page is loaded, and the service would treat it as the whole relation."))

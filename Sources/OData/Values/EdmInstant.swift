@@ -39,9 +39,13 @@ extension EdmDateTimeOffset {
         return day * 86_400 + Int64(hour * 3600 + minute * 60 + second) - Int64(offset ?? 0) * 60
     }
 
-    /// The instant, with the precision of a `Date`, about fifteen digits.
+    /// The instant, with the precision of a `Date`, about fifteen digits. The last moment of the year 9999, which many services use for
+    /// "never", isn't rounded up to the year 10000.
     public var instant: Date {
-        Date(timeIntervalSince1970: Double(secondsSince1970) + Double(picosecond) / 1e12)
+        let whole = Double(secondsSince1970)
+        let seconds = whole + Double(picosecond) / 1e12
+        let end = LiteralText.endOfDates
+        return Date(timeIntervalSince1970: whole < end ? min(seconds, end.nextDown) : seconds)
     }
 
     /// Returns the point in time with at most `digits` fraction digits, for properties with a `Precision`.

@@ -3,14 +3,17 @@ import WebServiceClient
 
 /// The texts of values that literals and payloads share.
 enum LiteralText {
+    /// The first second of the year 10000, relative to 1970.
+    static let endOfDates: Double = 253_402_300_800
+
     /// Returns an instant in RFC 3339 form in UTC. A `Date` is a binary fraction, so rounding to microseconds restores the original decimal
     /// digits.
     static func instant(_ date: Date) throws(ODataQueryError) -> String {
         let seconds = date.timeIntervalSince1970
         // The years -9999 to 9999.
-        guard seconds.isFinite, seconds >= -377_705_116_800, seconds < 253_402_300_800 else {
+        guard seconds.isFinite, seconds >= -377_705_116_800, seconds < endOfDates else {
             throw .unsupportedLiteral(
-                "The date \(date.timeIntervalSinceReferenceDate)", reason: "it is outside the years -9999 to 9999")
+                "The date \(seconds) seconds from 1970", reason: "it is outside the years -9999 to 9999")
         }
         var whole = seconds.rounded(.down)
         var micros = ((seconds - whole) * 1_000_000).rounded()

@@ -16,6 +16,7 @@ extension ServiceRequest {
         }
         let url = SecretMask.text(of: self)
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { parts.append("--globoff") }
+        if Self.hasDotSegment(url) { parts.append("--path-as-is") }
         let ownType = body?.contentTypeIsBinding == true || !headers.contains(.contentType) ? body?.contentType : nil
         // curl would take a field that begins with "@" for a file name. Such a field name isn't a token and is never sent.
         for field in RequestSecrets.masked(headers, secrets) where field.name.isValid && (field.name != .contentType || ownType == nil) {
@@ -37,6 +38,16 @@ extension ServiceRequest {
         }
         parts.append(ShellText.quoted(url))
         return note + parts.joined(separator: " ")
+    }
+
+    /// Whether curl would change the path: it removes the segments `.` and `..`, and newer versions also their encoded forms.
+    private static func hasDotSegment(_ url: String) -> Bool {
+        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard path.contains(UInt8(ascii: ".")) || path.contains(UInt8(ascii: "%")) else { return false }
+        return path.split(separator: UInt8(ascii: "/")).contains { segment in
+            let text = String(decoding: segment, as: UTF8.self).lowercased().replacingOccurrences(of: "%2e", with: ".")
+            return text == "." || text == ".."
+        }
     }
 
     /// The maximum number of body bytes that the command includes.

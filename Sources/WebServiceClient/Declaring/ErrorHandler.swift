@@ -140,7 +140,11 @@ enum ErrorBodyText {
     /// Returns the body's own description, or the first text under one of these names; `nil` if there is none.
     static func of(_ body: Any) -> String? {
         if let body = body as? any LocalizedError, let text = body.errorDescription, !text.isEmpty { return text }
-        if let body = body as? any CustomStringConvertible, !isPlain(body) { return ValueText.text(of: body) }
+        if let body = body as? any CustomStringConvertible, !isPlain(body) {
+            let text = ValueText.text(of: body)
+            // Some services send an error whose message is empty.
+            return text.isEmpty ? nil : text
+        }
         return text(in: body, depth: 0)
     }
 

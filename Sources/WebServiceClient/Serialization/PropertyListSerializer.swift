@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPTransport
 
 /// Reads and writes property lists. It writes XML or binary and reads both.
 public struct PropertyListSerializer: SerializationDelegate {
@@ -27,10 +28,30 @@ public struct PropertyListSerializer: SerializationDelegate {
 
     /// Encodes the value as a property list.
     ///
-    /// - Throws: `EncodingError` if the value isn't a dictionary or an array at its top.
+    /// - Throws: `EncodingError` if the value isn't a dictionary or an array at its top, or if a date has no text in XML: it is outside the
+    ///   years 0001 to 9999.
     public func encode(_ value: any Encodable) throws -> Data {
-        try encoder.encode(value)
+        let data = try encoder.encode(value)
+        if format == .xml, data.range(of: Data("<date>".utf8)) != nil { try checkDates(in: value) }
+        return data
     }
+
+    /// Foundation writes another date in place of one that XML can't hold. The binary format has the exact dates.
+    private func checkDates(in value: any Encodable) throws {
+        let exact = PropertyListEncoder()
+        exact.outputFormat = .binary
+        guard let list = BinaryPropertyList([UInt8](try exact.encode(value))) else { return }
+        for date in list.dates where !Self.datesInXML.contains(date.timeIntervalSince1970) {
+            throw EncodingError.invalidValue(
+                ValueText.describable(date),
+                EncodingError.Context(
+                    codingPath: [],
+                    debugDescription: "A property list in XML can't hold a date outside the years 0001 to 9999. Use the binary format."))
+        }
+    }
+
+    /// The years 0001 to 9999, in seconds from 1970.
+    private static let datesInXML = -62_135_596_800..<253_402_300_800.0
 
     /// Decodes a value from a property list, or from the root inside it.
     ///
@@ -140,6 +161,17 @@ private struct BinaryPropertyList {
         guard length <= bytes.count else { return [] }
         return (0..<(kind == 0xD ? 2 * length : length)).compactMap { Self.number(bytes, start + $0 * referenceSize, referenceSize) }
             .filter { $0 < count }
+    }
+
+    /// The dates among the objects.
+    var dates: [Date] {
+        (0..<count).compactMap { object in
+            guard let offset = Self.number(bytes, table + object * offsetSize, offsetSize), offset + 9 <= bytes.count,
+                bytes[offset] == 0x33
+            else { return nil }
+            let bits = bytes[offset + 1..<offset + 9].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            return Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
+        }
     }
 
     /// Walks each object once, without recursion.

@@ -185,11 +185,14 @@ private struct ReceivedBody {
         return (error as? SerializationError)?.kind == .charset
     }
 
-    /// Whether the `Content-Type` names another format than the serializer's. Plain text and octets may contain any format.
+    /// Whether the `Content-Type` names another format than the serializer's. Plain text and octets may contain any format, but a body that
+    /// begins with neither an object nor an array is probably a message of a proxy.
     private func isOfOtherType(than delegate: any SerializationDelegate) -> Bool {
         guard let media = contentType.flatMap({ MediaType($0) }), let own = MediaType(delegate.contentType) else { return false }
+        guard media.essence != "text/plain", media.essence != "application/octet-stream" else {
+            return body.first { $0 > 0x20 }.map { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") } ?? false
+        }
         return media.essence != own.essence && media.subtype != own.subtype && media.suffix != own.subtype
-            && media.essence != "text/plain" && media.essence != "application/octet-stream"
     }
 
     /// Decodes with the serializer that the header chose. Text and bytes have no structure. If the type needs one, a body labelled as

@@ -40,6 +40,13 @@ import Testing
         #expect(fields["VIA"] == "1.1 a, 1.1 b" && fields.contains("EMPTY") && !fields.contains("X"))
     }
 
+    @Test func `Whitespace before the colon doesn't belong to the name`() {
+        let fields = unread("X-A : 1\r\nX-AB\t \t: 2\r\nContent-Type  :text/plain\r\nX A : 3\r\n: 4\r\nX-A\r\n")
+        #expect(fields["X-A"] == "1" && fields["x-ab"] == "2" && fields[.contentType] == "text/plain" && fields["X"] == nil)
+        #expect(fields.map(\.name.rawName) == ["X-A", "X-AB", "Content-Type", "X A"])
+        #expect(fields["X-A"] == "1" && fields[values: "x-ab"] == ["2"])
+    }
+
     @Test func `Copies are changed each by itself`() {
         let original = unread(text)
         var (set, appended, removed, replaced) = (original, original, original, original)

@@ -89,6 +89,31 @@ import Testing
         }
     }
 
+    private struct Deadline: Codable { var at: Date }
+
+    @Test(arguments: ["9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.999999999999Z", "9999-12-31T21:59:59.9999999-02:00"])
+    func `the last moment of the year 9999 stays in this year`(wire: String) throws {
+        let read = try ODataDecoder().decode(Deadline.self, from: Data("{\"at\":\"\(wire)\"}".utf8))
+        #expect(read.at < Date(timeIntervalSince1970: 253_402_300_800))
+        #expect(try text(read) == #"{"at":"9999-12-31T23:59:59.999969Z"}"#)
+        #expect(try text(read, .v2) == #"{"at":"/Date(253402300799999)/"}"#)
+        #expect(EdmDateTimeOffset("10000-01-01T00:00:00.5Z")?.instant == Date(timeIntervalSince1970: 253_402_300_800.5))
+    }
+
+    /// Foundation's description of a date that isn't a number ends the process.
+    @Test func `the error of a value that can't be written can be printed`() throws {
+        let nan = Date(timeIntervalSince1970: .nan)
+        for version in ODataVersion.allCases {
+            for value in [Deadline(at: nan), ["a": [nan]], [Deadline(at: nan)]] as [any Encodable] {
+                let thrown = #expect(throws: EncodingError.self) { try ODataEncoder(.init(version: version)).encode(value) }
+                let error = try #require(thrown)
+                var dumped = ""
+                dump(error, to: &dumped)
+                #expect("\(error)".contains("nan") && String(reflecting: error).contains("nan") && !dumped.isEmpty)
+            }
+        }
+    }
+
     @Test func `INF is a string, for Single and Double in all versions and for Decimal from 4_01 on`() throws {
         for version in ODataVersion.allCases {
             #expect(try text([Double.infinity, -.infinity, .nan], version) == #"["INF","-INF","NaN"]"#)

@@ -106,6 +106,19 @@ import WebServiceTesting
         #expect(ODataErrorBody(wide)?.message == "für")
     }
 
+    @Test(arguments: [
+        ("<error><code/><message/></error>", "application/xml"), ("<error><message>\n </message></error>", "text/xml"),
+        (#"{"error":{"code":null,"message":null}}"#, "application/json"), (#"{"error":{"code":"","message":""}}"#, "application/json"),
+    ]) func `an error without a message is told by its body`(body: String, type: String) async {
+        let stub = StubTransport()
+        stub.fallback(.data(Data(body.utf8), type: type, status: 400))
+        let error = await #expect(throws: ServiceError.self) {
+            try await stub.client(.v4).fetch(EntityRequest<DynamicEntity>(at: "E(1)"))
+        }
+        #expect(error?.message.hasSuffix(" (status 400)") == true && error?.message.contains("error") == true)
+        #expect((error?.errorBody as? ODataErrorBody)?.message == "")
+    }
+
     @Test(arguments: ODataVersion.allCases) func `a failure contains the service's message in XML`(version: ODataVersion) async throws {
         let stub = StubTransport()
         let client = stub.client(version)

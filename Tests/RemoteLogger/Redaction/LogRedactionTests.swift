@@ -34,6 +34,20 @@ import WebServiceClient
         ("<login><password>hunter22</password><user>ada</user></login>", "<login><password><masked></password><user>ada</user></login>"),
         ("<key>password</key><string>hunter22</string>", "<key>password</key><string><masked></string>"),
         (
+            "<property name=\"password\">hunter22</property><property name=\"url\">jdbc:x</property>",
+            "<property name=\"password\"><masked></property><property name=\"url\">jdbc:x</property>"
+        ),
+        ("<entry type='s' key = 'api_key'>hunter22</entry><a>b</a>", "<entry type='s' key = 'api_key'><masked></entry><a>b</a>"),
+        (
+            "<Param name=\"token\" value=\"hunter22\">s3cret</Param><Param name=\"a\" value=\"b\">c</Param>",
+            "<Param name=\"token\" value=\"<masked>\"><masked></Param><Param name=\"a\" value=\"b\">c</Param>"
+        ),
+        ("<p name=\"password\"><![CDATA[hunter22]]></p><a>b</a>", "<p name=\"password\"><![CDATA[<masked>]]></p><a>b</a>"),
+        ("<p name=\"password\"> <v>hunter22</v></p><a>b</a>", "<p name=\"password\"> <v><masked></v></p><a>b</a>"),
+        ("<p name=\"password\">\n <v>hunter22</v></p><a>b</a>", "<p name=\"password\">\n <masked></p><a>b</a>"),
+        ("<p name=\"password\"/><a>b</a>", "<p name=\"password\"/><a>b</a>"),
+        ("device_code=hunter22&client_id=shop&code_verifier=hunter23", "device_code=<masked>&client_id=shop&code_verifier=<masked>"),
+        (
             "{\"name\":\"X-Api-Key\",\"value\":\"s3cr3tvalue\"},{\"name\":\"Accept\",\"value\":\"*\"}",
             "{\"name\":\"X-Api-Key\",\"value\":\"<masked>\"},{\"name\":\"Accept\",\"value\":\"*\"}"
         ),

@@ -116,6 +116,16 @@ private let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl"].contains(where: F
         #expect(ServiceRequest(url: url).curlCommand == "curl --globoff 'http://[::1]:8080/in'")
     }
 
+    @Test(arguments: [
+        ("/a/../b", true), ("/.", true), ("/a/./b?x", true), ("/%2e%2E/a", true), ("/.%2e", true), ("/a..b/.c/...", false),
+        ("/a?x=/../b", false), ("/%2e%2e%2f", false),
+    ])
+    func `A path with dot segments stays as it is`(path: String, isKept: Bool) throws {
+        let url = try #require(URL(string: "http://h.example" + path))
+        #expect(
+            ServiceRequest(url: url).curlCommand == "curl \(isKept ? "--path-as-is " : "")'http://h.example\(path)'")
+    }
+
     private struct Order: Codable, Sendable {
         struct Item: Codable, Sendable { var sku = "x", count = 1, b = "", a = 0 }
         var zeta = 1, name = "n", items = [Item(), Item()], alpha = true, mid: [String: Int] = ["z": 1, "a": 2, "é": 3, "m": 4]

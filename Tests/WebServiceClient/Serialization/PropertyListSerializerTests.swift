@@ -21,6 +21,24 @@ import WebServiceClient
         #expect(try PropertyListSerializer(.xml).decode(Date.self, from: data, at: ["0", "at"], contentType: nil) == items[0].at)
     }
 
+    @Test(arguments: [
+        Double.nan, .infinity, -.infinity, 1e300, 253_402_300_800, -62_135_596_801, -1e12,
+    ])
+    func `A date that XML can't hold is an error`(seconds: Double) throws {
+        let item = Item(name: "a", count: 1, at: Date(timeIntervalSince1970: seconds))
+        let error = #expect(throws: EncodingError.self) { try PropertyListSerializer().encode(["x": [item]]) }
+        // A description of such a date can end the process.
+        if let error { #expect("\(error)".contains("0001 to 9999")) }
+        #expect(throws: Never.self) { try PropertyListSerializer(.binary).encode([item]) }
+    }
+
+    @Test(arguments: [253_402_300_799, -62_135_596_800, 0.0, -1]) func `The first and last dates of XML are written`(seconds: Double) throws
+    {
+        let item = Item(name: "<date>", count: 1, at: Date(timeIntervalSince1970: seconds))
+        let data = try PropertyListSerializer().encode(item)
+        #expect(try PropertyListSerializer().decode(Item.self, from: data, at: [], contentType: nil) == item)
+    }
+
     private struct Nest: Decodable, Sendable {
         init(from decoder: any Decoder) throws {
             var inner = try decoder.unkeyedContainer()

@@ -117,6 +117,17 @@ import WebServiceClient
         #expect(throws: DecodingError.self) { try decode(Item.self, #"{"a":"x"}"#, "text/plain") }
     }
 
+    @Test(arguments: ["text/plain; charset=utf-8", "application/octet-stream"])
+    func `A forced serializer's error names the type of a plain text`(contentType: String) {
+        let error = #expect(throws: SerializationError.self) {
+            try decode(Item.self, "\r\n upstream unavailable", contentType, forced: JSONSerializer())
+        }
+        #expect(error?.kind == .format)
+        #expect(error?.message.contains("of the type “\(contentType)” (it begins with “upstream unavailable”)") == true)
+        // A broken object is the service's own.
+        #expect(throws: DecodingError.self) { try decode(Item.self, #" {"a":"#, contentType, forced: JSONSerializer()) }
+    }
+
     @Test func `Simple values are read from plain text`() throws {
         #expect(try decode(Int.self, "42\n", "text/plain") == 42)
         #expect(try decode(Bool.self, "true", "text/plain; charset=us-ascii") == true)

@@ -36,6 +36,8 @@ struct CurlHeadReader {
     private var total = 0
     private var isFinal = false
     private var framing = CurlHead.Framing()
+    /// Whether the last line was a field that determines the end of the body: a line that continues it would change its value.
+    private var describesLength = false
     /// The length of the body according to the final head; 0 if it has none.
     private(set) var bodyLength = 0
     /// The status of the final head; 0 before.
@@ -171,13 +173,30 @@ struct CurlHeadReader {
     private mutating func check(_ line: UnsafeRawBufferPointer) -> Event {
         // Trailers can't describe the body.
         guard !isFinal else { return .none }
+        let mayContinue = describesLength
+        describesLength = false
         switch line[0] | 0x20 {
         case UInt8(ascii: "c"):
-            if Self.begins(line, with: "content-length:") { return checkLength(line["content-length:".utf8.count...]) }
+            if Self.begins(line, with: "content-length:") {
+                describesLength = true
+                return checkLength(line["content-length:".utf8.count...])
+            }
+            // libcurl ignores such a field; other programs use it.
+            if Self.begins(line, with: "content-length ") || Self.begins(line, with: "content-length\t") {
+                return .contradiction("whitespace before the colon of Content-Length")
+            }
             if Self.begins(line, with: "content-encoding:") { framing.isContentCoded = true }
             if Self.begins(line, with: "connection:"), Self.lists("close", line["connection:".utf8.count...]) { framing.isClosing = true }
         case UInt8(ascii: "t"):
-            if Self.begins(line, with: "transfer-encoding:") { noteCodings(line["transfer-encoding:".utf8.count...]) }
+            if Self.begins(line, with: "transfer-encoding:") {
+                describesLength = true
+                noteCodings(line["transfer-encoding:".utf8.count...])
+            }
+            if Self.begins(line, with: "transfer-encoding ") || Self.begins(line, with: "transfer-encoding\t") {
+                return .contradiction("whitespace before the colon of Transfer-Encoding")
+            }
+        case _ where mayContinue && Self.isBlank(line[0]):
+            return .contradiction("a Content-Length or Transfer-Encoding of several lines")
         default: break
         }
         return .none

@@ -19,7 +19,8 @@ package enum SecretMask {
     package static let words = [
         "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey", "privatekey", "subscriptionkey",
         "functionskey", "authkey", "accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "sessionid", "jwt", "signature",
-        "credential", "authorization", "cookie", "authenticationinfo", "csrf", "xsrf", "bearer",
+        "credential", "authorization", "cookie", "authenticationinfo", "csrf", "xsrf", "bearer", "clientassertion", "codeverifier",
+        "devicecode", "verificationcode", "recoverycode", "samlresponse",
     ]
 
     /// Names that are secret only as a whole, of at most four bytes.
@@ -38,9 +39,9 @@ package enum SecretMask {
         return hidesParameter(named: text) || text.hasPrefix("x-") && hidesMember(named: String(text.dropFirst(2)))
     }
 
-    /// Whether the value of a query or form parameter with this name is secret.
+    /// Whether the value of a query or form parameter with this name is secret. An `assertion` is a grant (RFC 7521 §4.1).
     package static func hidesParameter(named name: String) -> Bool {
-        name.lowercased() == "appid" || SecretRules.standard.hides(name)
+        ["appid", "assertion"].contains(name.lowercased()) || SecretRules.standard.hides(name)
     }
 
     /// Whether the value of this name in a body, or the argument with this label, is secret. `key` and `code` are too common there to

@@ -12,6 +12,8 @@ struct SecretScanner {
     private(set) var hasEscapes = false
     /// Whether a name declared the next value secret: `"name": "X-Api-Key", "value": "…"`.
     var awaitsValue = false
+    /// Whether only an attribute in the same tag can be that value: the content of the element is already found.
+    var awaitsValueInTag = false
     /// The number of bytes examined in search of the ends of elements.
     var lookahead = 0
 

@@ -203,9 +203,11 @@ extension SecretScanner {
         return content.upperBound
     }
 
-    /// Finds `<password>value</password>` and `<key>password</key><string>value</string>`.
+    /// Finds `<password>value</password>`, `<key>password</key><string>value</string>`, and `<property name="password">value</property>`.
     mutating func element(at start: Int) -> Int {
         guard forms.contains(.namedValues), let names = rules.names else { return start + 1 }
+        if awaitsValueInTag || starts(at: start, with: "<masked>") { awaitsValue = false }
+        awaitsValueInTag = false
         var end = start + 1
         let limit = min(bytes.count, start + 1 + Self.reach)
         while end < limit, isNamePart(bytes[end]) || bytes[end] == UInt8(ascii: ":") { end += 1 }
@@ -214,6 +216,8 @@ extension SecretScanner {
         let attributes = min(bytes.count, end + 512)
         while end < attributes, bytes[end] != UInt8(ascii: ">") {
             guard bytes[end] != UInt8(ascii: "<"), bytes[end] != UInt8(ascii: "/") || bytes[end - 1].isQuote == false else {
+                // An element without content has its value in another attribute.
+                awaitsValueInTag = bytes[end] == UInt8(ascii: "/") && namesSecret(tag.upperBound..<end, names)
                 return start + 1
             }
             end += 1
@@ -221,21 +225,38 @@ extension SecretScanner {
         guard end < bytes.count, bytes[end] == UInt8(ascii: ">"), bytes[end - 1] != UInt8(ascii: "/") else { return start + 1 }
         let content = end + 1..<(bytes[(end + 1)...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count)
         // The scan of the text also covers a tag's attributes.
-        let isHidden = names.hides(bytes[tag], isParameter: false)
+        let isNamedSecret = namesSecret(tag.upperBound..<end, names)
+        let isHidden = isNamedSecret || names.hides(bytes[tag], isParameter: false)
+        awaitsValueInTag = isNamedSecret && starts(at: end + 1, with: "<masked>")
         if isHidden || awaitsValue, let inner = markup(in: tag, from: end + 1) {
             awaitsValue = false
+            awaitsValueInTag = isNamedSecret
             found.append(inner)
             return start + 1
         }
         if isHidden || awaitsValue, !content.isEmpty {
             awaitsValue = false
-            if !bytes[content].allSatisfy({ $0.isBlank || $0.isLineEnd }), !isHarmless(content) { found.append(content) }
+            if !bytes[content].allSatisfy({ $0.isBlank || $0.isLineEnd }) {
+                if !isHarmless(content) { found.append(content) }
+                awaitsValueInTag = isNamedSecret
+            }
             return start + 1
         }
         if isText(tag, "key") || isText(tag, "name"), content.count <= Self.reach {
             awaitsValue = names.hides(bytes[content], isParameter: true)
         }
         return start + 1
+    }
+
+    /// Whether an attribute in a tag, such as `name="password"`, marks the element's content as secret.
+    private func namesSecret(_ attributes: Range<Int>, _ names: SecretNames) -> Bool {
+        attributes.contains { equals in
+            guard bytes[equals] == UInt8(ascii: "="), let name = name(before: equals), bytes.isNaming(name.range),
+                let start = bytes[(equals + 1)..<attributes.upperBound].firstIndex(where: { !$0.isBlank }),
+                let value = quotedName(from: start)
+            else { return false }
+            return names.hides(bytes[value], isParameter: true)
+        }
     }
 
     /// Returns the content of an element that begins with a CDATA section or another element. It ends at the closing tag or at the end of

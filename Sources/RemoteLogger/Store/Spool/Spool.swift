@@ -31,7 +31,10 @@ public final class Spool: Sendable {
     ///   - directory: a directory of the local file system that is used for nothing else.
     ///   - settings: the limits.
     public convenience init(directory: URL, settings: SpoolSettings = SpoolSettings()) {
-        self.init(root: directory.standardizedFileURL.path(percentEncoded: false), settings: settings, files: .system)
+        // The URL of an existing directory ends with a slash, which would be doubled in paths inside it.
+        var root = directory.standardizedFileURL.path(percentEncoded: false)
+        while root.count > 1, root.hasSuffix("/") { root.removeLast() }
+        self.init(root: root, settings: settings, files: .system)
     }
 
     package init(root: String, settings: SpoolSettings, files: SpoolFileSystem) {

@@ -71,7 +71,11 @@ struct SpoolState: Sendable {
                 guard loss.item.excluded.isEmpty || !loss.item.excluded.contains(name) else { return }
                 state.lose(loss.item.position, loss.item.record.level, loss.reason)
             }
-            if name == destination { state.report(&outcome) } else { state.takeNews { news.append(SpoolNews(destination: name, news: $0)) } }
+            if name == destination {
+                state.report(&outcome)
+            } else {
+                state.takeNews { news.append(SpoolNews(destination: name, news: $0)) }
+            }
         }
         losses.forEach { loss in
             staged.noteLoss(at: loss.item.position)

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPTransport
 
 /// Encodes values as XML.
 ///
@@ -161,7 +162,7 @@ final class XMLEncodingState {
     }
 
     func invalid(_ what: String, _ path: [any CodingKey]) -> EncodingError {
-        .invalidValue(current, EncodingError.Context(codingPath: path, debugDescription: what))
+        .invalidValue(ValueText.describable(current), EncodingError.Context(codingPath: path, debugDescription: what))
     }
 
     static func name(_ text: String, _ rules: XMLRules) throws -> XMLName {

@@ -54,6 +54,9 @@ struct CurlFramingTests {
         "Content-Length: 5\r\nContent-Length: 6", "Content-Length: 5, 6", "Content-Length: +5", "Content-Length: -5", "Content-Length: 5 5",
         "Content-Length: 0x5", "Content-Length: 5.0", "Content-Length:", "Content-Length: 5,", "Content-Length: five",
         "Content-Length: 5;", "Content-Length: \"5\"", "Content-Length: ٥",
+        "Content-Length : 5", "Content-Length\t: 5", "Transfer-Encoding : chunked", "transfer-encoding \t: gzip",
+        "X: y\r\nCONTENT-LENGTH  :5", "Content-Length: 5\r\n 6", "Content-Length: 5\r\n\t", "X: y\r\nContent-Length: 1\r\n 5",
+        "Transfer-Encoding: chunked\r\n , identity",
     ]) func `a contradiction is an error`(fields: String) async throws {
         let result = try await Self.outcome(of: "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n\(Self.chunks)")
         guard case .failure(let error) = result else {

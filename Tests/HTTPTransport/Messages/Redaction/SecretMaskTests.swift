@@ -16,6 +16,10 @@ import Testing
             "https://h.test/?subscription-key=<masked>&jwt=<masked>&session_id=<masked>&sort_key=1"
         ),
         ("/route?token=%%0%%", "/route?token=%%0%%"),
+        (
+            "/t?grant_type=x&assertion=s3cret&client_assertion=s3cret&SAMLResponse=s3cret",
+            "/t?grant_type=x&assertion=<masked>&client_assertion=<masked>&SAMLResponse=<masked>"
+        ),
     ])
     func `User info and secret parameters are masked`(text: String, masked: String) {
         #expect(SecretMask.text(ofURL: text) == masked)

@@ -92,6 +92,12 @@ import Musl
 
     // MARK: Files
 
+    @Test func `paths have single slashes although the URL of a directory ends with one`() throws {
+        let place = try Place()
+        let spool = place.spool(place.root + "//")
+        #expect(spool.statistics.directory == place.root + "/0")
+    }
+
     @Test(arguments: Thing.allCases) func `what is named as a segment and is none is told and left alone`(thing: Thing) async throws {
         let place = try Place()
         let victim = place.outside + "/victim"
