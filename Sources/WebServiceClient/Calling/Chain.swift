@@ -163,7 +163,8 @@ struct Chain {
     }
 
     private static func make(_ setup: Setup) -> NextInterceptor {
-        let transport = TransportStage(transport: setup.configuration.transport, faults: setup.configuration.faults)
+        let transport = TransportStage(
+            transport: setup.configuration.transport, clock: setup.runtime.clock, faults: setup.configuration.faults)
         // A loop, not `reduce`: a closure that passes through a generic function is called through two more functions from then on.
         var next: NextInterceptor = { request, context in try await transport.send(request, context) }
         for stage in stages.reversed() { next = stage.add(setup, next) }

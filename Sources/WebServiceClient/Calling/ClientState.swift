@@ -251,7 +251,9 @@ final class ClientState: Sendable {
         faults += ResilienceCheck.faults(
             table: table, settings: levels.settings, perMethod: perMethod, circuitBreaker: configuration.circuitBreaker,
             injection: configuration.faults)
-        faults += configuration.queue.faults.map { TableFault(kind: .badLimit, key: nil, problem: $0.problem, fix: $0.fix) }
+        faults += (configuration.queue.faults + configuration.redirects.faults).map {
+            TableFault(kind: .badLimit, key: nil, problem: $0.problem, fix: $0.fix)
+        }
         faults += TrustCheck.faults(levels.settings, key: nil) + DefaultsCheck.perMethodFaults(in: defaults)
         return faults
             + CapabilityCheck.faults(

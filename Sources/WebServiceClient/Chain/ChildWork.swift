@@ -18,6 +18,8 @@ enum ChildWork {
         unless cancellation: CallCancellation, until deadline: Deadline? = nil, _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         try cancellation.check()
+        // Work without a wait would end before a timer.
+        if let deadline, deadline.clock.now() >= deadline.instant { throw deadline.error() }
         let waiter = CallWaiter()
         let cancelTimer = deadline.map { deadline in
             deadline.clock.schedule(deadline.clock.now().duration(to: deadline.instant)) { waiter.end(.failure(deadline.error())) }

@@ -21,6 +21,11 @@ public struct RedirectPolicy: EndpointAttribute, Hashable, Codable {
         self.limit = limit
     }
 
+    /// The problems of the policy, each with its fix.
+    var faults: [(problem: String, fix: String)] {
+        limit < 0 ? [("the redirect policy has the limit \(limit)", "use zero or more, or .stop to follow none")] : []
+    }
+
     /// Follows up to 10 redirects: the default of a client.
     public static let follow = RedirectPolicy(.follow)
     /// Follows redirects on the same origin only.

@@ -7,10 +7,13 @@ struct TransportStage: Sendable {
     private let cancellable: (any CancellableTransport)?
     /// The faults that a test injects in place of the transport.
     private let faults: FaultInjection?
+    /// The clock of the total deadline.
+    private let clock: CallClock
 
-    init(transport: any Transport, faults: FaultInjection? = nil) {
+    init(transport: any Transport, clock: CallClock, faults: FaultInjection? = nil) {
         self.transport = transport
         self.faults = faults
+        self.clock = clock
         cancellable = transport as? any CancellableTransport
     }
 
@@ -53,9 +56,13 @@ struct TransportStage: Sendable {
         return response
     }
 
-    /// Sends a request over a transport that only ends an exchange when its task is cancelled.
+    /// Sends a request over a transport that only ends an exchange when its task is cancelled. Such a transport, a stub for example, may not
+    /// keep the total deadline either: then the exchange ends here, if the head of the response hasn't arrived.
     private func cancelled(with cancellation: CallCancellation, _ request: ServiceRequest) async throws -> TransportResponse {
-        let response = try await ChildWork.run(unless: cancellation) { try await transport.send(request) }
+        let deadline = request.end.map { end in
+            ChildWork.Deadline(instant: end, clock: clock) { ChildWork.timedOut(request) }
+        }
+        let response = try await ChildWork.run(unless: cancellation, until: deadline) { try await transport.send(request) }
         // The record forgets the handler when the call ends.
         if let cancel = response.body.canceller { _ = cancellation.onCancel(cancel) }
         return response

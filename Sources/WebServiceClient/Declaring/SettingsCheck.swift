@@ -15,7 +15,7 @@ enum SettingsCheck {
     }
 }
 
-/// Finds rate limits and deadlines that make no sense.
+/// Finds limits and deadlines that make no sense.
 enum LimitCheck {
     /// Returns the faults of the limits in these settings.
     static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
@@ -23,10 +23,15 @@ enum LimitCheck {
         let found =
             (attributes[RateLimit.self]?.faults ?? []) + (attributes[ClientRateLimit.self]?.limit.faults ?? [])
             + (attributes[ServiceRateLimits.self]?.faults ?? []) + (attributes[WaitingForNetwork.self]?.faults ?? [])
-            + deadlineFaults(settings)
+            + (attributes[RedirectPolicy.self]?.faults ?? []) + deadlineFaults(settings) + bodyFaults(settings)
         return found.map { problem, fix in
             TableFault(kind: .badLimit, key: key, problem: problem + (key == nil ? ", for the client or the class" : ""), fix: fix)
         }
+    }
+
+    private static func bodyFaults(_ settings: EndpointSettings) -> [(problem: String, fix: String)] {
+        guard let limit = settings.bodyLimit, limit < 0 else { return [] }
+        return [("the bodyLimit is \(limit)", "use zero or more bytes")]
     }
 
     /// The faults of deadlines that have passed before a call begins.

@@ -44,7 +44,7 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badRetry
         /// A policy whose values make no sense, or that has no effect on the endpoint's calls.
         case badPolicy
-        /// A limit of the queue, a rate limit, a deadline, or a wait for the network that makes no sense.
+        /// A limit of the queue, a rate limit, a limit of redirects or bodies, a deadline, or a wait for the network that makes no sense.
         case badLimit
         /// A capability that the transport lacks.
         case missingCapability

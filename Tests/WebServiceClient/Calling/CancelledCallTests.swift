@@ -244,6 +244,20 @@ import WebServiceTesting
         #expect(await code("/hang", ServiceTimeouts(total: short)) == .timedOutTotal)
     }
 
+    @Test func `a total deadline ends a call over a transport that keeps none, and one that has passed sends nothing`() throws {
+        try simulated { time in
+            let transport = HeldTransport()
+            let client = time.client { Store(serviceRoot: "https://api.test") { $0.transport = transport } }
+            let error = await serviceError { try await client.http.get("/a").timeout(.seconds(5)).send() }
+            #expect(error?.kind == .timeout && (error?.cause as? TransportError)?.code == .timedOutTotal)
+            #expect(time.elapsed() == .seconds(5) && client.calls.isEmpty && transport.sent.count == 1)
+            for total in [Duration.zero, .seconds(-5), .nanoseconds(Int64.min)] {
+                let late = await serviceError { try await client.http.get("/b").timeout(total).send() }
+                #expect(late?.kind == .timeout && transport.sent.count == 1)
+            }
+        }
+    }
+
     @Test func `a total deadline ends a call whose interceptor or preparer hangs`() async throws {
         let (client, stub) = Store.stubbed(configure: {
             $0.interceptors = [RequestPreparer { _ in try await Task.sleep(for: .seconds(3_600)) }]

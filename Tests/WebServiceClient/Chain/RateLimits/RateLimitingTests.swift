@@ -283,6 +283,11 @@ import Testing
         }
         #expect(late.verify().map(\.kind) == [.badLimit, .badLimit, .badLimit])
         #expect(late.verify().allSatisfy { $0.problem.hasPrefix("the deadline ") && $0.fix.hasSuffix("nil for no limit") })
+        let negative = Limited(serviceRoot: "https://limited.test") {
+            $0.bodyLimit = -1
+            $0.redirects.limit = -1
+        }
+        #expect(negative.verify().map(\.kind) == [.badLimit, .badLimit] && negative.verify().allSatisfy { $0.problem.contains("-1") })
         let table = CompiledTable(["a()": .get("/a").timeout(.seconds(-2)), "b()": .get("/b").timeout(.nanoseconds(1))], root: nil)
         #expect(table.faults.map(\.key) == ["a()"] && table.faults[0].problem.contains("total is -2 s"))
         let described = ClientDescription(client: "Limited", table: Limited.endpoints).endpoints.first
