@@ -18,6 +18,13 @@ import Testing
         }
         #expect(Set(Self.styles).count == Self.styles.count && Set(Self.styles.map(\.description)).count == Self.styles.count)
         #expect(PagingStyle.linkHeader.prefetching().description == "linkHeader.prefetching(1)")
+        #expect(PagingStyle.linkHeader.limited(pages: 3, items: 4).description == "linkHeader.limited(pages: 3, items: 4)")
+        for style in Self.styles { #expect(PagingStyle(text: style.description) == style, "\(style)") }
+        for text in [
+            "", "linkHeader(", "cursor(at: a, query: b", "nextURL", "offset(query: a, limit: b)", "linkHeader.limited()", "x(at: y)",
+        ] {
+            #expect(PagingStyle(text: text) == nil, "\(text)")
+        }
         #expect(PagingStyle.lastID(query: "after", limit: 5).description == "lastID(at: id, query: after, limit: limit=5)")
     }
 
