@@ -68,12 +68,37 @@ extension EndpointDescriptor {
     ///     let items: [Item] = try await client.dynamic.search(size: 10, text: "swift")
     ///
     /// A method or a dynamic call with the key's base name and another set of labels uses the endpoint if its labels are among the key's, and
+/// How a property of a form is written (OpenAPI 3.1.1, "Encoding Object").
+struct PropertyEncoding: Sendable, Hashable, CustomStringConvertible {
+    /// The style of the property's fields; `nil` for the endpoint's settings.
+    var style: ArgumentStyle?
+    /// The media type of the property's parts or texts.
+    var contentType: String?
+
+    /// Whether the property is a JSON text.
+    var isJSON: Bool {
+        guard let type = contentType.flatMap({ MediaType($0) }) else { return false }
+        return type.subtype == "json" || type.suffix == "json"
+    }
+
+    var description: String { [style?.text, contentType].compactMap(\.self).joined(separator: ", ") }
+}
+
     /// every argument that isn't optional is there. An argument without a label is the first one that has no value yet. What is left out
     /// isn't sent. The other arguments can't be `nil`.
     public func optional(_ labels: String...) -> EndpointDescriptor {
         optional(labels)
     }
 
+    /// How single properties of forms are written, by media type and property.
+    var encodings: [String: [String: PropertyEncoding]] = [:]
+
+    /// The encodings as texts, in a stable order.
+    var encodingTexts: [String] {
+        encodings.sorted { $0.key < $1.key }.flatMap { type, properties in
+            properties.sorted { $0.key < $1.key }.map { "\($0.key) in \(type.replacing("/", with: " ")): \($0.value)" }
+        }
+    }
     func optional(_ labels: [String]) -> EndpointDescriptor {
         with { $0.optional = ($0.optional ?? []).union(labels) }
     }
