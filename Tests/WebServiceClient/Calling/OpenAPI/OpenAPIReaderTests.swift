@@ -259,7 +259,9 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
     // MARK: Notes and faults
 
     @Test(arguments: [
-        ("openapi: 3.1.0\npaths: {}", "yq"), ("# a comment\nopenapi: 3.1.0", "yq"), ("---\na: b", "yq"), ("", "isn't JSON"),
+        ("openapi: 3.1.0\npaths: []", "#/paths: it isn't an object"), ("# a comment\nopenapi: 3.1", "no text"),
+        ("---\na: b", "isn't an OpenAPI document"), ("", "isn't JSON"), ("hello", "isn't a JSON object"),
+        ("openapi: 3.1.0\npaths: &p {}", "isn't YAML that can be read: line 2, column 8: anchors"),
         ("{", "isn't JSON"),
         ("[]", "isn't a JSON object"), ("{}", "isn't an OpenAPI document"), (#"{"swagger": "2.0"}"#, "swagger2openapi"),
         (#"{"openapi": "3.2.0", "paths": {}}"#, "3.0 and 3.1"), (#"{"openapi": "2"}"#, "3.0 and 3.1"), (#"{"openapi": 3.1}"#, "no text"),
