@@ -6,7 +6,7 @@ import Foundation
 /// The parsers that read untrusted input.
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
-    case structuredFields, propertyList, plainText, webLink, openAPI
+    case structuredFields, propertyList, plainText, webLink, openAPI, yaml
     case setCookie, cookieFile
     case netlink, noVarySearch, contentRange
     case objectFile
@@ -76,6 +76,9 @@ enum ParserTarget: String, CaseIterable {
             _ = ServiceProfile.verify(data)
         case .openAPI:
             checkDocument(data)
+        case .yaml:
+            guard let json = JSONReader.json(ofYAML: text) else { return }
+            check((try? JSONReader().decode(JSONValue.self, from: json)) != nil, "\(text.debugDescription) isn't JSON afterwards")
         case .formDecoding:
             guard !data.isEmpty else { return }
             _ = try? FormSerializer().decode([String: [String]].self, from: data, at: [], contentType: nil)

@@ -139,6 +139,7 @@ extension RequestBinder {
     ) throws -> RequestBody {
         for type in types {
             if type.essence == "multipart/form-data" { return try multipart(value, position) }
+            if plan.bodyTypes?.encodings[type.essence] != nil { return try form(value, type, position) }
             guard let serializer = serializer(for: type, writing: value) else { continue }
             let name = plan.names.description(of: position)
             var body = try BodyEncoder(serializer: serializer).body(of: argument, name: name)
@@ -162,22 +163,68 @@ extension RequestBinder {
         return (found as? FormSerializer)?.following(endpoint.fields) ?? found
     }
 
-    /// A form with a part for each field of a value, and for each element of a list.
+    // MARK: Forms
+
+    /// The entries of a form, and their values as JSON, for properties that are JSON texts.
+    private func entries(of value: any Encodable) throws -> (entries: [(name: String, value: FieldTree)], json: JSONValue) {
+        let builder = FieldTreeBuilder(depthLimit: 32, keys: endpoint.fields.keys, dates: endpoint.fields.dates)
+        guard case .record(let entries) = try builder.tree(of: value, at: .root, depth: 0) else {
+            throw ReflectionError(.noName, at: .root, type: type(of: value))
+        }
+        let encodings = plan.bodyTypes?.encodings.values.map { $0 } ?? []
+        let needsJSON = entries.contains { entry in
+            !entry.value.isSingle || encodings.contains { $0[entry.name]?.isJSON == true }
+        }
+        guard needsJSON else { return (entries, nil) }
+        let serializer = endpoint.serializer as? JSONSerializer ?? JSONSerializer()
+        return (entries, try JSONReader().decode(JSONValue.self, from: try JSONKeyOrder.sorted(serializer.encode(value))))
+    }
+
+    private func encoding(_ name: String, _ type: String) -> PropertyEncoding? { plan.bodyTypes?.encodings[type]?[name] }
+
+    /// A form with encodings of single properties.
+    private func form(_ value: any Encodable, _ type: MediaType, _ position: Int) throws -> RequestBody {
+        do {
+            let (entries, json) = try entries(of: value)
+            var fields: [ReflectedField] = []
+            for entry in entries {
+                let own = encoding(entry.name, type.essence)
+                if let own, own.isJSON, own.style == nil, let member = json[entry.name], !member.isNull {
+                    fields.append(ReflectedField(name: entry.name, value: member.description))
+                } else {
+                    let strategies = own?.style?.fields(endpoint.fields) ?? endpoint.fields
+                    fields += try strategies.fields(of: entry.value, named: entry.name, type: Swift.type(of: value))
+                }
+            }
+            return RequestBody(Data(URLEncoding.form(of: fields).utf8), contentType: type.description)
+        } catch {
+            throw self.error(position, "the body", reason(error, position))
+        }
+    }
+
+    /// A form with a part for each field of a value, and for each element of a list. Structures are JSON (OpenAPI 3.1.1, "Encoding Object").
     private func multipart(_ value: any Encodable, _ position: Int) throws -> RequestBody {
         var form = MultipartForm()
         do {
-            let builder = FieldTreeBuilder(depthLimit: 32, keys: endpoint.fields.keys, dates: endpoint.fields.dates)
-            guard case .record(let entries) = try builder.tree(of: value, at: .root, depth: 0) else {
-                throw ReflectionError(.noName, at: .root, type: type(of: value))
-            }
+            let (entries, json) = try entries(of: value)
             for entry in entries {
-                switch entry.value {
-                case .missing: continue
-                case .text(let text): form.append(.text(entry.name, text))
-                case .list(let elements) where elements.allSatisfy(\.isSingle):
-                    for case .text(let text) in elements { form.append(.text(entry.name, text)) }
-                case .list, .record:
-                    throw ReflectionError(.structureInCommaList, at: .key(entry.name, .root), type: type(of: value))
+                let own = encoding(entry.name, "multipart/form-data")
+                func append(_ tree: FieldTree, _ json: JSONValue?) {
+                    switch tree {
+                    case .missing: return
+                    case .text(let text) where own?.isJSON != true:
+                        form.append(MultipartForm.Part(name: entry.name, contentType: own?.contentType, content: .data(Data(text.utf8))))
+                    case .text, .list, .record:
+                        guard let json, !json.isNull else { return }
+                        let type = own?.isJSON == true ? own?.contentType : nil
+                        form.append(.data(entry.name, Data(json.description.utf8), contentType: type ?? "application/json"))
+                    }
+                }
+                let member = json[entry.name]
+                if case .list(let elements) = entry.value, own?.isJSON != true {
+                    for (index, element) in elements.enumerated() { append(element, member?[index]) }
+                } else {
+                    append(entry.value, member)
                 }
             }
             return try form.body()

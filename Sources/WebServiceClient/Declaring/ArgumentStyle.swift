@@ -14,6 +14,13 @@ struct ArgumentStyle: Sendable, Hashable {
     /// Whether the value of a query item keeps reserved characters.
     var keepsReserved = false
 
+    init(
+        format: ArgumentFormat = .fields, arrays: FieldReflection.ArrayStrategy? = nil, objects: FieldReflection.ObjectStrategy? = nil,
+        keepsReserved: Bool = false
+    ) {
+        (self.format, self.arrays, self.objects, self.keepsReserved) = (format, arrays, objects, keepsReserved)
+    }
+
     /// The style of a header field: lists and structures are one value.
     static func header(exploding: Bool, _ format: ArgumentFormat) -> ArgumentStyle {
         ArgumentStyle(format: format, arrays: .comma, objects: exploding ? .spread : .joined)
@@ -32,15 +39,49 @@ struct ArgumentStyle: Sendable, Hashable {
         return fields
     }
 
+    private static let (arraysWord, objectsWord, reservedText) = ("arrays ", "objects ", "reserved characters kept")
+
+    /// Reads what ``text`` writes; `nil` if the text is another one.
+    init?(text: String) {
+        for part in text.split(separator: ", ").map(String.init) {
+            if let known = ArgumentFormat(rawValue: part) {
+                format = known
+            } else if part.hasPrefix(Self.arraysWord) {
+                arrays = FieldReflection.ArrayStrategy(rawValue: String(part.dropFirst(Self.arraysWord.count)))
+            } else if part.hasPrefix(Self.objectsWord) {
+                objects = FieldReflection.ObjectStrategy(rawValue: String(part.dropFirst(Self.objectsWord.count)))
+            } else {
+                keepsReserved = part == Self.reservedText
+            }
+        }
+        guard self.text == text else { return nil }
+    }
+
     /// The parts that differ from the endpoint's settings; `nil` if there are none.
     var text: String? {
         var parts: [String] = []
         if format != .fields { parts.append(format.rawValue) }
-        if let arrays { parts.append("arrays \(arrays.rawValue)") }
-        if let objects { parts.append("objects \(objects.rawValue)") }
-        if keepsReserved { parts.append("reserved characters kept") }
+        if let arrays { parts.append(Self.arraysWord + arrays.rawValue) }
+        if let objects { parts.append(Self.objectsWord + objects.rawValue) }
+        if keepsReserved { parts.append(Self.reservedText) }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
+}
+
+/// How a property of a form is written (OpenAPI 3.1.1, "Encoding Object").
+struct PropertyEncoding: Sendable, Hashable, CustomStringConvertible {
+    /// The style of the property's fields; `nil` for the endpoint's settings.
+    var style: ArgumentStyle?
+    /// The media type of the property's parts or texts.
+    var contentType: String?
+
+    /// Whether the property is a JSON text.
+    var isJSON: Bool {
+        guard let type = contentType.flatMap({ MediaType($0) }) else { return false }
+        return type.subtype == "json" || type.suffix == "json"
+    }
+
+    var description: String { [style?.text, contentType].compactMap(\.self).joined(separator: ", ") }
 }
 
 /// The media types that an endpoint's body may have.
@@ -49,6 +90,15 @@ struct BodyTypes: Sendable, Hashable {
     let types: [String]
     /// The argument that chooses one of them.
     let choice: EndpointArgument?
+    /// How single properties of forms are written, by media type and property.
+    var encodings: [String: [String: PropertyEncoding]] = [:]
+
+    /// The encodings as texts, in a stable order.
+    var encodingTexts: [String] {
+        encodings.sorted { $0.key < $1.key }.flatMap { type, properties in
+            properties.sorted { $0.key < $1.key }.map { "\($0.key) in \(type.replacing("/", with: " ")): \($0.value)" }
+        }
+    }
 
     /// The problem of a media type or range; `nil` if it is valid.
     static func problem(in text: String) -> String? {

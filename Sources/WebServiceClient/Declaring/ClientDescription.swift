@@ -28,6 +28,26 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var argument: String?
         /// How the argument is written, if it isn't by the endpoint's settings: `json`, `arrays comma`, `cookie sid`.
         public var style: String?
+
+        private static let cookieWord = "cookie "
+
+        /// The style of a cookie, which has the cookie's name in front.
+        static func style(ofCookie name: String, _ style: ArgumentStyle) -> String {
+            ([cookieWord + name] + [style.text].compactMap(\.self)).joined(separator: ", ")
+        }
+
+        /// The name of the cookie; `nil` if the part isn't one.
+        var cookieName: String? {
+            guard argument != nil, let style, style.hasPrefix(Self.cookieWord) else { return nil }
+            let rest = style.dropFirst(Self.cookieWord.count)
+            return String(rest[..<(rest.firstRange(of: ", ")?.lowerBound ?? rest.endIndex)])
+        }
+
+        /// The style of the cookie without its name; `nil` if it has none.
+        var styleOfCookie: String? {
+            guard let style, let comma = style.firstRange(of: ", ") else { return nil }
+            return String(style[comma.upperBound...])
+        }
     }
 
     /// An argument of a method.

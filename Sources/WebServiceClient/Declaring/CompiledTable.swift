@@ -273,7 +273,7 @@ struct EndpointPlan: Sendable {
     /// The endpoint's own service root.
     var serviceRoot: OwnRoot?
     /// The media types of the body, and the position of the argument that chooses one.
-    var bodyTypes: (types: [MediaType], choice: Int?)?
+    var bodyTypes: (types: [MediaType], choice: Int?, encodings: [String: [String: PropertyEncoding]])?
     /// The descriptor's own settings.
     var settings = EndpointSettings()
 }

@@ -72,7 +72,7 @@ extension ClientDescription.Endpoint {
         allowsBody = descriptor.allowsBody ? true : nil
         takesPartOfLabels = descriptor.optional == nil ? nil : true
         serviceRoot = descriptor.serviceRoot.map(SecretMask.text(ofURL:))
-        bodyTypes = descriptor.bodyTypes.map { $0.types + ($0.choice.map { ["chosen by argument \($0)"] } ?? []) }
+        bodyTypes = descriptor.bodyTypes.map { $0.types + ($0.choice.map { ["chosen by argument \($0)"] } ?? []) + $0.encodingTexts }
         success = ClientDescription.success(of: descriptor.settings)
         // A name with a dot isn't two names.
         let names = descriptor.root.map { $0.contains(".") || $0.isEmpty ? "\"\($0)\"" : $0 }
@@ -126,11 +126,7 @@ extension ClientDescription.Part {
         case .reflected(let argument): [Self(name: "…", argument: "\(argument)")]
         case .argument(let name, let argument, let style): [Self(name: name.rawName, argument: "\(argument)", style: style.text)]
         case .cookie(let name, let argument, let style):
-            [
-                Self(
-                    name: "Cookie", argument: "\(argument)",
-                    style: (["cookie \(name)"] + [style.text].compactMap(\.self)).joined(separator: ", "))
-            ]
+            [Self(name: "Cookie", argument: "\(argument)", style: Self.style(ofCookie: name, style))]
         }
     }
 }
@@ -230,7 +226,7 @@ extension ClientDescription.Settings {
     }
 
     /// The name of a serializer with its settings. Of a type of the program only the name and the media type are known.
-    private static func text(of serializer: any SerializationDelegate) -> String {
+    static func text(of serializer: any SerializationDelegate) -> String {
         var parts = [serializer.contentType]
         switch serializer {
         case let json as JSONSerializer:
@@ -255,11 +251,14 @@ extension ClientDescription {
     }
 
     fileprivate static func attributes(of settings: EndpointSettings) -> [String] {
-        settings.attributes.all.map { attribute in
-            let text = ValueText.text(of: attribute)
-            // The name of an enumeration's case doesn't tell the enumeration.
-            let isBare = Mirror(reflecting: attribute).displayStyle == .enum && !(attribute is any CustomStringConvertible)
-            return isBare ? "\(type(of: attribute)).\(text)" : text
-        }.sorted()
+        settings.attributes.all.map { text(of: $0) }.sorted()
+    }
+
+    /// The text of an attribute.
+    static func text(of attribute: any EndpointAttribute) -> String {
+        let text = ValueText.text(of: attribute)
+        // The name of an enumeration's case doesn't tell the enumeration.
+        let isBare = Mirror(reflecting: attribute).displayStyle == .enum && !(attribute is any CustomStringConvertible)
+        return isBare ? "\(type(of: attribute)).\(text)" : text
     }
 }

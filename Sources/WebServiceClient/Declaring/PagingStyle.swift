@@ -186,6 +186,62 @@ extension PagingStyle: CustomStringConvertible {
         return text + (prefetch == 0 ? "" : call(".prefetching", [("", "\(prefetch)")]))
             + (pageLimit == nil && itemLimit == nil ? "" : limits)
     }
+
+    /// Reads what ``description`` writes; `nil` if the text is another one.
+    init?(text: String) {
+        guard let style = Self.style(text), style.description == text else { return nil }
+        self = style
+    }
+
+    private static func style(_ text: String) -> PagingStyle? {
+        var text = text[...]
+        /// Removes a call such as `.limited(pages: 3)` from the end, and returns its arguments.
+        func last(_ name: String) -> [String: String] {
+            guard text.last == ")", let start = text.ranges(of: "." + name + "(").last else { return [:] }
+            defer { text = text[..<start.lowerBound] }
+            return arguments(text[start.upperBound...].dropLast())
+        }
+        let limits = last("limited")
+        let ahead = last("prefetching")[""].flatMap { Int($0) } ?? 0
+        let name = text.prefix { $0 != "(" }
+        let found = arguments(text.dropFirst(name.count + 1).dropLast())
+        let size = (found["limit"] ?? found["size"]).flatMap { text -> (query: String, count: Int)? in
+            guard let equals = text.lastIndex(of: "="), let count = Int(text[text.index(after: equals)...]) else { return nil }
+            return (String(text[..<equals]), count)
+        }
+        let (path, query) = (found["at"] ?? "", found["query"] ?? "")
+        let style: PagingStyle
+        switch name {
+        case "linkHeader": style = .linkHeader(relation: found["relation"] ?? "next")
+        case "nextURL": style = .nextURL(at: path)
+        case "cursor":
+            style =
+                found["body"].map { .cursor(at: path, body: $0, more: found["more"]) }
+                ?? .cursor(at: path, query: query, more: found["more"], emptyEnds: found["emptyEnds"] == nil)
+        case "lastID":
+            style = .lastID(
+                at: path, query: query, more: found["more"], limit: size?.count, limitQuery: size?.query ?? "", items: found["items"])
+        case "offset":
+            style = .offset(
+                query: query, limit: size?.count, limitQuery: size?.query ?? "", total: found["total"], items: found["items"])
+        case "pageNumber":
+            style = .pageNumber(
+                query: query, first: found["first"].flatMap { Int($0) } ?? 1, size: size?.count, sizeQuery: size?.query ?? "",
+                more: found["more"], pages: found["pages"], items: found["items"])
+        default: return nil
+        }
+        return style.prefetching(ahead).limited(pages: limits["pages"].flatMap { Int($0) }, items: limits["items"].flatMap { Int($0) })
+    }
+
+    /// The arguments of a call such as `at: next, query: cursor`; one without a label has an empty name.
+    private static func arguments(_ text: Substring) -> [String: String] {
+        var found: [String: String] = [:]
+        for part in text.split(separator: ", ") {
+            let colon = part.firstRange(of: ": ")
+            found[colon.map { String(part[..<$0.lowerBound]) } ?? ""] = String(part[(colon?.upperBound ?? part.startIndex)...])
+        }
+        return found
+    }
 }
 
 extension PagingStyle {

@@ -33,7 +33,8 @@ extension EndpointCompiler {
             }
         }
         if types.types.isEmpty { add(.badParser, ".bodyTypes(…) names no media type", "give at least one, or remove it") }
-        plan.bodyTypes = (known, types.choice.flatMap { position($0, in: ".bodyTypes(…, chosenBy: .argument(\($0)))") })
+        let choice = types.choice.flatMap { position($0, in: ".bodyTypes(…, chosenBy: .argument(\($0)))") }
+        plan.bodyTypes = (known, choice, types.encodings)
     }
 }
 

@@ -13,7 +13,8 @@ public import Foundation
 /// `BaseURL` is empty by default, `Method` is GET. The origin of `BaseURL` (scheme, host and port) must be that of the class's service
 /// root, or one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``: a profile defines paths and methods, not the
 /// receiver of the credentials. If neither client nor class has a root, later profiles must keep the first profile's origin.
-/// `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. A `Name` is a key in the notation of `#function`, or a bare name, which
+/// `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. `"Attributes"` are texts as in ``ClientDescription``, such as
+/// `["RateLimit(30 per 60 s, burst 1)", "EndpointCaching.lifetime(60 s)", "CallPriority.low"]`; those of the class's endpoint take precedence. A `Name` is a key in the notation of `#function`, or a bare name, which
 /// applies to every method with that name. A profile is free of faults once created, so it can be set on a live client at any time. The
 /// capabilities that the class's own endpoint requires of the transport, such as pinning, stay required, and its trust policy and attributes
 /// stay in effect. `Version` and `Expires` are for ``RemoteProfile``.
@@ -206,7 +207,7 @@ struct ServiceProfileReader {
             return
         }
         let place = resource["Name"]?.text.map { "resource \(position) \"\($0)\"" } ?? "resource \(position)"
-        let known = ["Name", "URITemplate", "Method", "AllowsBody"]
+        let known = ["Name", "URITemplate", "Method", "AllowsBody", "Attributes"]
         for key in resource.keys.sorted() where !known.contains(key) {
             let nearest = NearestName.of(key, among: known)
             notes.append("\(place): the key \"\(key)\" is unknown" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
@@ -224,8 +225,32 @@ struct ServiceProfileReader {
         case .flag(true)?: descriptor = descriptor.allowingBody()
         default: faults.append("\(place): \"AllowsBody\" is neither true nor false")
         }
+        descriptor = attributes(resource["Attributes"], of: descriptor, place)
         check(descriptor, name: name, template: template, place)
         entries.append(EndpointTable.Entry(key: name, descriptor: descriptor, isBareName: !name.contains("(")))
+    }
+
+    /// Adds attributes by the texts that descriptions have for them.
+    private mutating func attributes(
+        _ value: SettingsFileValue?, of descriptor: EndpointDescriptor, _ place: String
+    ) -> EndpointDescriptor {
+        guard let value else { return descriptor }
+        guard case .list(let list) = value else {
+            faults.append("\(place): \"Attributes\" isn't an array of texts")
+            return descriptor
+        }
+        var descriptor = descriptor
+        for item in list {
+            guard let text = item.text, let attribute = DescribedAttributes.attribute(text) else {
+                let shown = item.text.map { "\"\(SerializationError.excerpt($0))\"" } ?? "a value that isn't a text"
+                faults.append(
+                    "\(place): \(shown) isn't an attribute that a profile can set: write it as describe(as: .json) does, such as "
+                        + "\"RateLimit(30 per 60 s, burst 1)\"")
+                continue
+            }
+            descriptor = descriptor.with { $0.settings.attributes.set(attribute) }
+        }
+        return descriptor
     }
 
     private mutating func text(_ key: String, of resource: [String: SettingsFileValue], _ place: String) -> String? {

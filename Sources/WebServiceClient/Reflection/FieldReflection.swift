@@ -101,12 +101,17 @@ public struct FieldReflection: Hashable, Sendable {
     public func fields(of value: Any, named name: String? = nil) throws -> [ReflectedField] {
         let path = name.map { FieldPath.key($0, .root) } ?? .root
         let builder = FieldTreeBuilder(depthLimit: depthLimit, keys: keys, dates: dates)
-        let tree = try builder.tree(of: value, at: path, depth: 0)
+        return try fields(of: try builder.tree(of: value, at: path, depth: 0), named: name, type: type(of: value))
+    }
+
+    /// The fields of a structure that is known.
+    func fields(of tree: FieldTree, named name: String?, type: Any.Type) throws(ReflectionError) -> [ReflectedField] {
+        let path = name.map { FieldPath.key($0, .root) } ?? .root
         var fields: [ReflectedField] = []
         if let name, objects != .nested, case .record(let entries) = tree {
-            try append(entries, of: name, at: path, type: type(of: value), to: &fields)
+            try append(entries, of: name, at: path, type: type, to: &fields)
         } else {
-            try append(tree, named: name, at: path, type: type(of: value), to: &fields)
+            try append(tree, named: name, at: path, type: type, to: &fields)
         }
         return fields
     }

@@ -98,7 +98,7 @@ private struct Owner: EndpointAttribute { let team: String }
         ("cookies", [{ $0.cookies(.off) }, { $0.cookies(.matchingHosts) }]),
         ("coalescing", [{ $0.coalesced() }]),
         ("caching", [{ $0.cached(for: .seconds(5)) }, { $0.cached(for: .seconds(6)) }, { $0.uncached() }]),
-        ("tags", [{ $0.cacheTags("a") }, { $0.cacheTags("a", "b") }]),
+        ("tags", [{ $0.cacheTags("a") }, { $0.cacheTags("a", "b") }, { $0.cacheTags("a, b") }, { $0.cacheTags() }, { $0.cacheTags("") }]),
         ("compression", [{ $0.compressed(.gzip) }, { $0.compressed(.gzip, above: 9) }]),
         ("expectation", [{ $0.expectingContinue() }, { $0.expectingContinue(above: 9) }]),
         ("digest", [{ $0.sendingDigest() }, { $0.sendingDigest(.sha512) }]),
@@ -110,6 +110,25 @@ private struct Owner: EndpointAttribute { let team: String }
                 { $0.paged(by: .linkHeader.limited(items: 3)) }, { $0.paged(by: .linkHeader.prefetching()) },
             ]
         ),
+        (
+            "parameters",
+            [
+                { $0.query("s", .argument(0), arrays: .comma) }, { $0.query("s", .argument(0), arrays: .pipe) },
+                { $0.query("s", .argument(0), objects: .joined) }, { $0.query("s", .argument(0), as: .json) },
+                { $0.query("s", .argument(0), keepingReserved: true) }, { $0.header("X-S", .argument(0), exploding: true) },
+                { $0.header("X-S", .argument(0), as: .json) }, { $0.cookie("s", .argument(0)) },
+                { $0.cookie("s", .argument(0), exploding: true) }, { $0.cookie("t", .argument(0)) },
+            ]
+        ),
+        ("optional", [{ $0.optional() }, { $0.optional("a") }, { $0.optional("a", "b") }]),
+        ("alias", [{ $0.alias("x", of: "a") }, { $0.alias("x", of: "b") }]),
+        ("own root", [{ $0.serviceRoot("/up") }, { $0.serviceRoot("https://up.test") }]),
+        (
+            "body types",
+            [{ $0.bodyTypes("a/b") }, { $0.bodyTypes("a/b", "a/c") }, { $0.bodyTypes("a/b", chosenBy: .argument(0)) }]
+        ),
+        ("circuit", [{ $0.circuitBreaker(.off) }, { $0.circuitBreaker(CircuitBreakerPolicy()) }]),
+        ("limits", [{ $0.obeyingRateLimits() }, { $0.obeyingRateLimits(.ignored) }]),
         ("custom", [{ $0.attribute(Owner(team: "a")) }, { $0.attribute(Owner(team: "b")) }]),
         ("mode", [{ $0.attribute(CacheMode.allCases[0]) }, { $0.attribute(CacheMode.allCases[1]) }]),
     ]

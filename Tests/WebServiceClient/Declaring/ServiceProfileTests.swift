@@ -18,6 +18,31 @@ import WebServiceTesting
             data: Data(#"{"BaseURL": "https://profile.test", "Resources": [{"Name": "\#(name)", "URITemplate": "\#(path)"}]}"#.utf8))
     }
 
+    @Test func `Attributes are texts as in descriptions`() throws {
+        func data(_ attributes: String) -> Data {
+            Data(#"{"Resources": [{"Name": "list()", "URITemplate": "/list", "Attributes": \#(attributes)}]}"#.utf8)
+        }
+        let texts = [
+            "CallPriority.low", "EndpointCaching.lifetime(1.5 s)", "RateLimit(30 per 60 s, burst 2, longest wait 3 s)", "idempotent",
+            "linkHeader.limited(pages: 3)", "solicited",
+        ]
+        let profile = try ServiceProfile(data: data("\(texts)"))
+        let attributes = try #require(profile.endpoints["list()"]).settings.attributes
+        #expect(attributes.all.map { ClientDescription.text(of: $0) } == texts && profile.notes.isEmpty)
+        #expect(attributes[RateLimit.self] == RateLimit(30, per: .seconds(60), burst: 2, longestWait: .seconds(3)))
+        #expect(attributes[EndpointCaching.self] == .lifetime(.milliseconds(1_500)) && attributes[CallPriority.self] == .low)
+        #expect(ServiceProfile.verify(data(#"["RateLimit(0 per 60 s, burst 1)"]"#)).joined().contains("count 0"))
+        // A file can't allow more than the program does.
+        for text in [
+            "CallPriority.urgent", "RedirectPolicy(rule: follow, limit: 99)", "cookies(.matchingHosts)",
+            "RateLimit(30 per 60.0 s, burst 1)",
+        ] {
+            let faults = ServiceProfile.verify(data("[\"\(text)\"]"))
+            #expect(faults.count == 1 && faults[0].contains(text) && faults[0].contains("describe(as: .json)"), "\(faults)")
+        }
+        #expect(ServiceProfile.verify(data("1")).joined().contains("isn't an array") && ServiceProfile.verify(data("[1]")).count == 1)
+    }
+
     @Test func `JSON and property lists give the same table`() throws {
         let value: [String: Any] = [
             "BaseURL": "https://a.test/v1",

@@ -34,6 +34,7 @@ struct OpenAPIOperation {
     private let path: OpenAPIPath
     private var parameters: [OpenAPIParameter] = []
     private var bodyTypes: [String] = []
+    private var encodings: [String: [String: PropertyEncoding]] = [:]
     private var hasBody = false
     private var requiresBody = false
 
@@ -153,11 +154,44 @@ struct OpenAPIOperation {
                 return
             }
             bodyTypes.append(type)
-            if media["encoding"] != nil { document.note(media, "the encoding of single properties is left out: pass a MultipartForm") }
+            if let encoding = media["encoding"], let type = MediaType(type) { readEncoding(encoding, of: type) }
         }
         // Media types that the library writes come before those that the program must write.
         let ranks = bodyTypes.map(Self.rank)
         bodyTypes = bodyTypes.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { bodyTypes[$0] }
+    }
+
+    /// Reads how single properties are written (OpenAPI 3.1.1, "Encoding Object").
+    private mutating func readEncoding(_ node: OpenAPINode, of type: MediaType) {
+        let isForm = type.essence == "application/x-www-form-urlencoded"
+        guard isForm || type.essence == "multipart/form-data" else {
+            return document.note(node, "the encoding is left out, since \(type.essence) has no properties")
+        }
+        var found: [String: PropertyEncoding] = [:]
+        node.forEachMember { name, property in
+            guard let property = document.object(property) else { return }
+            if property["headers"] != nil { document.note(property, "the fields of the part are left out: pass a MultipartForm") }
+            var encoding = PropertyEncoding()
+            if let text = property["contentType"]?.text {
+                // Several types are a choice of the program.
+                if MediaType(text).map({ !$0.isRange }) == true { encoding.contentType = text }
+            }
+            let stated = ["style", "explode", "allowReserved"].filter { property[$0] != nil }
+            if isForm, !stated.isEmpty {
+                let style = property["style"].map { $0.text.flatMap { OpenAPIParameter.Style(rawValue: $0) } } ?? .form
+                if let style, style.fits(.query) {
+                    let (arrays, objects) = style.strategies(exploding: property["explode"]?.flag ?? (style == .form))
+                    encoding.style = ArgumentStyle(arrays: arrays, objects: objects)
+                } else {
+                    document.note(property, "the style isn't one of forms, and is left out")
+                }
+                if property["allowReserved"]?.flag == true { document.note(property, "reserved characters are encoded all the same") }
+            } else if !stated.isEmpty {
+                document.note(property, "the style of a part is left out: pass a MultipartForm")
+            }
+            if encoding != PropertyEncoding() { found[name] = encoding }
+        }
+        if !found.isEmpty { encodings[type.essence] = found }
     }
 
     private static func rank(_ text: String) -> Int {
@@ -215,6 +249,7 @@ struct OpenAPIOperation {
             descriptor = descriptor.body(.argument(Self.bodyLabel))
             if !bodyTypes.isEmpty {
                 descriptor = descriptor.bodyTypes(bodyTypes, chosenBy: hasTypeChoice ? .argument(Self.typeLabel) : nil)
+                    .with { $0.bodyTypes?.encodings = encodings }
             }
         } else {
             descriptor = descriptor.withoutBody()

@@ -17,6 +17,16 @@ struct OpenAPIParameter {
             }
         }
 
+        /// The ways in which the style writes lists and structures in a query or a form.
+        func strategies(exploding: Bool) -> (FieldReflection.ArrayStrategy, FieldReflection.ObjectStrategy) {
+            switch self {
+            case .spaceDelimited: (.space, .joined)
+            case .pipeDelimited: (.pipe, .joined)
+            case .deepObject: (.brackets, .nested)
+            default: exploding ? (.repeatedKey, .spread) : (.comma, .joined)
+            }
+        }
+
         func fits(_ place: Place) -> Bool {
             switch self {
             case .matrix, .label: place == .path
@@ -150,13 +160,7 @@ struct OpenAPIParameter {
         case .header: return descriptor.header(HTTPFields.Name(name), argument, exploding: explodes, as: format)
         case .cookie: return descriptor.cookie(name, argument, exploding: explodes, as: format)
         case .query:
-            let (arrays, objects): (FieldReflection.ArrayStrategy, FieldReflection.ObjectStrategy) =
-                switch style {
-                case .spaceDelimited: (.space, .joined)
-                case .pipeDelimited: (.pipe, .joined)
-                case .deepObject: (.brackets, .nested)
-                default: explodes ? (.repeatedKey, .spread) : (.comma, .joined)
-                }
+            let (arrays, objects) = style.strategies(exploding: explodes)
             return descriptor.query(name, argument, arrays: arrays, objects: objects, as: format, keepingReserved: allowsReserved)
         }
     }

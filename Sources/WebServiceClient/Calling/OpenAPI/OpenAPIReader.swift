@@ -1,7 +1,7 @@
 public import Foundation
 
 extension ServiceProfile {
-    /// Reads the operations of an OpenAPI document, version 3.0 or 3.1, as JSON.
+    /// Reads the operations of an OpenAPI document, version 3.0 or 3.1, as JSON or YAML.
     ///
     ///     let petstore = try ServiceProfile(openAPI: data, from: url)
     ///     let client = Petstore(profile: petstore) { $0.credentials["api_key"] = .key(key) }
@@ -15,6 +15,10 @@ extension ServiceProfile {
     ///
     /// Schemas aren't read, so the document may be large: the program's types are encoded as they are. ``notes`` lists what is left out, each
     /// with its JSON pointer. References to other documents are left out: bundle the documents into one.
+    ///
+    /// YAML is read without anchors, tags and several documents, and a key may be there only once. A document that
+    /// ``ClientDescription/openAPI(version:)`` made is read from its extensions: it gives the same table, without the secrets and the types of
+    /// the program. An edited operation is read like those of other documents.
     ///
     /// The service root is the URL of the first server. As in other profiles, its origin must be one that the program lists.
     ///
@@ -38,29 +42,34 @@ enum OpenAPIReader {
         var reader = JSONReader()
         reader.sizeLimit = sizeLimit
         do {
-            let text = try TextEncoding.utf8(from: data, contentType: nil)
+            let text = try json(of: data)
             return try reader.withNode(of: text) { root in
                 var reader = try OpenAPIProfileReader(OpenAPIDocument(root), from: url, variables: variables)
                 return try reader.profile()
             }
         } catch let error as ServiceProfileError {
             throw error
+        } catch let error as YAMLSyntaxError {
+            throw ServiceProfileError(faults: ["the document isn't YAML that can be read: \(error)"])
         } catch {
-            throw ServiceProfileError(faults: [problem(of: data, error)])
+            guard data.count <= sizeLimit else {
+                throw ServiceProfileError(faults: ["the document has \(data.count) bytes, more than the \(sizeLimit) that are read"])
+            }
+            throw ServiceProfileError(faults: ["the document isn't JSON: \(DecodingErrorText.text(of: error))"])
         }
     }
 
-    private static func problem(of data: Data, _ error: any Error) -> String {
-        guard data.count <= sizeLimit else { return "the document has \(data.count) bytes, more than the \(sizeLimit) that are read" }
-        let beginning = String(decoding: data.prefix(4_096), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-        if let first = beginning.unicodeScalars.first, first != "{", first != "[" {
-            let lines = beginning.split(whereSeparator: \.isNewline)
-            if first == "#" || first == "%" || lines.contains(where: { $0.contains(":") || $0.hasPrefix("---") }), first != "<" {
-                return
-                    "the document seems to be YAML, and JSON is read: convert it, for example with yq -o=json openapi.yaml > openapi.json"
-            }
+    /// The document as JSON. It is YAML if its first character begins neither JSON nor XML.
+    private static func json(of data: Data) throws -> Data {
+        let text = try TextEncoding.utf8(from: data, contentType: nil)
+        let first = String(decoding: text.prefix(4_096), as: UTF8.self).unicodeScalars.first {
+            !$0.properties.isWhitespace && $0 != "\u{FEFF}"
         }
-        return "the document isn't JSON: \(DecodingErrorText.text(of: error))"
+        guard text.count <= sizeLimit, let first, !"{[<".unicodeScalars.contains(first) else { return text }
+        guard let string = String(data: text, encoding: .utf8) else {
+            throw ServiceProfileError(faults: ["the document is neither JSON nor text in UTF-8"])
+        }
+        return try YAMLParser.json(of: string)
     }
 }
 
@@ -76,10 +85,16 @@ private struct OpenAPIProfileReader {
         let method: ServiceRequest.Method
         let path: String
         let item: OpenAPINode
+        /// The operation's name in the path item.
+        let member: String
     }
 
     private var operations: [(name: String?, operation: Unnamed)] = []
     private var entries: [Int: EndpointTable.Entry] = [:]
+    /// The table that the document was made of.
+    private let table: OpenAPITable?
+    /// The endpoints of that table, with their positions in it.
+    private var own: [(position: Int, entry: EndpointTable.Entry)] = []
 
     /// The members of a path item that are operations (OpenAPI 3.1.1, "Path Item Object").
     private static let methods: Set<String> = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
@@ -90,6 +105,7 @@ private struct OpenAPIProfileReader {
         try Self.checkVersion(document)
         servers = OpenAPIServers(document, base: url, variables: variables)
         security = OpenAPISecurity(document)
+        table = OpenAPITable(document)
     }
 
     private static func checkVersion(_ document: OpenAPIDocument) throws(ServiceProfileError) {
@@ -114,18 +130,28 @@ private struct OpenAPIProfileReader {
     }
 
     mutating func profile() throws(ServiceProfileError) -> ServiceProfile {
-        root = servers.root()
+        if let table, let own = table.root, servers.variables.isEmpty, table.hasServers(of: document), ServiceRoot.faults(in: own).isEmpty {
+            root = own
+        } else {
+            root = servers.root()
+        }
         findOperations()
         readOperations()
         servers.checkVariables()
         if let webhooks = document.root["webhooks"], webhooks.json.count > 0 { document.note(webhooks, "webhooks are left out") }
-        if entries.isEmpty, !operations.isEmpty, document.faults.isEmpty {
+        if endpoints.isEmpty, !operations.isEmpty, document.faults.isEmpty {
             document.fault(document.root, "no operation can be called: \(document.notes.last ?? "")")
         }
         guard document.faults.isEmpty else { throw ServiceProfileError(faults: document.faults) }
         return ServiceProfile(
-            baseURL: root, entries: entries.sorted { $0.key < $1.key }.map(\.value), notes: document.notes,
+            baseURL: root, entries: endpoints, notes: document.notes,
             securitySchemes: security.schemes)
+    }
+
+    /// The endpoints of the exported table in its order, and those of the other operations in theirs.
+    private var endpoints: [EndpointTable.Entry] {
+        let positions = own.indices.sorted { (own[$0].position, $0) < (own[$1].position, $1) }
+        return positions.map { own[$0].entry } + entries.sorted { $0.key < $1.key }.map(\.value)
     }
 
     // MARK: Paths
@@ -134,6 +160,7 @@ private struct OpenAPIProfileReader {
         guard let paths = document.root["paths"] else { return }
         guard paths.json.isObject else { return document.fault(paths, "it isn't an object") }
         var found: [(String?, Unnamed)] = []
+        var others: [(position: Int, entry: EndpointTable.Entry)] = []
         paths.forEachMember { path, node in
             guard !path.hasPrefix("x-") else { return }
             guard path.hasPrefix("/") else { return document.note(node, "the path doesn't begin with a slash, and is left out") }
@@ -143,13 +170,41 @@ private struct OpenAPIProfileReader {
                     guard operation.json.isObject else { return document.note(operation, "it isn't an object, and is left out") }
                     let method = ServiceRequest.Method(rawValue: member.uppercased())
                     let name = operation["operationId"]?.text
-                    found.append((name, Unnamed(node: operation, method: method, path: path, item: item)))
+                    found.append((name, Unnamed(node: operation, method: method, path: path, item: item, member: member)))
+                } else if member == "x-endpoints", table != nil {
+                    operation.forEachElement { other in
+                        let method = ServiceRequest.Method(rawValue: other["x-method"]?.text ?? "")
+                        let found = Unnamed(node: other, method: method, path: path, item: item, member: member)
+                        if let entry = ownEntry(of: found) { others.append(entry) }
+                    }
                 } else if !Self.otherMembers.contains(member), !member.hasPrefix("x-") {
                     document.note(operation, "the member \"\(SerializationError.excerpt(member))\" isn't known, and is left out")
                 }
             }
         }
-        operations = found
+        own += others
+        operations = found.filter { _, operation in
+            guard let entry = ownEntry(of: operation) else { return true }
+            own.append(entry)
+            return false
+        }
+    }
+
+    /// The endpoint that the operation was made of.
+    private func ownEntry(of operation: Unnamed) -> (position: Int, entry: EndpointTable.Entry)? {
+        let node = operation.node
+        guard let table, node["x-endpoint"] != nil else { return nil }
+        let found = table.entry(
+            for: node, path: operation.path, member: operation.member, item: operation.item, of: document,
+            requirements: node["security"] == nil ? security.common : security.requirements(of: node))
+        guard let found, let key = try? MethodName(found.entry.key) else { return nil }
+        let (_, faults) = EndpointCompiler.compile(found.entry.descriptor, for: key, root: ServiceRoot.hasPlaceholders(root) ? root : nil)
+        guard faults.isEmpty else {
+            let reasons = faults.map { "\($0.problem); \($0.fix)" }.joined(separator: "; ")
+            document.note(node, "the endpoint has faults: \(reasons); the operation is read instead")
+            return nil
+        }
+        return found
     }
 
     /// Reads the operations with names first, because the others get names that aren't taken.

@@ -67,8 +67,11 @@ public struct CacheTags: EndpointAttribute, Hashable, Codable, CustomStringConve
         self.names = names
     }
 
-    /// The tags, separated by commas.
-    public var description: String { "CacheTags(\(names.joined(separator: ", ")))" }
+    /// The tags, separated by commas. A tag with a comma or a quotation mark is in quotation marks.
+    public var description: String {
+        let texts = names.map { $0.isEmpty || $0.contains(",") || $0.contains("\"") ? $0.debugDescription : $0 }
+        return "CacheTags(\(texts.joined(separator: ", ")))"
+    }
 }
 
 /// Uses stored responses while the server can't be reached.

@@ -41,6 +41,8 @@ struct OpenAPIExportMedia {
 
     /// The media types of the request's body. An argument that has its own, such as a form with files, isn't known.
     var sent: [String] {
+        let own = (endpoint.bodyTypes ?? []).filter(Self.isMediaType)
+        if !own.isEmpty { return own }
         if let type = field("content-type"), Self.isMediaType(type) { return [type] }
         return [setting(\.serializer).flatMap(Self.mediaType(of:)) ?? Self.json]
     }

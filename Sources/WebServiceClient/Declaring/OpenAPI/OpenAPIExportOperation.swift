@@ -36,6 +36,9 @@ struct OpenAPIExportOperation {
         names = OpenAPIExportNames(endpoint)
         media = OpenAPIExportMedia(endpoint, of: description)
         route = OpenAPIExportRoute(endpoint, names)
+        // An absolute root of the endpoint replaces the common one with its query.
+        let ownRoot = endpoint.serviceRoot.flatMap { $0.hasPrefix("/") ? nil : OpenAPIExportServer($0) }
+        let rootQuery = ownRoot?.query ?? rootQuery
         if !rootQuery.isEmpty {
             var root = OpenAPIExportRoute(names)
             root.addQuery(rootQuery[...])
@@ -83,17 +86,58 @@ struct OpenAPIExportOperation {
             parameter.argument = names.argument(argument)
             return add(parameter)
         }
+        let style = part.style.flatMap { ArgumentStyle(text: $0) } ?? ArgumentStyle()
         let schema = JSONValue.members([("type", ["string", "array"]), ("items", ["type": "string"])])
-        var parameter = OpenAPIExportParameter(part.name, .query, schema: schema)
-        parameter.style = "form"
+        var parameter = OpenAPIExportParameter(part.name, .query, schema: style.objects == nil ? schema : OpenAPIExportRoute.anyValue)
         parameter.argument = names.argument(argument)
-        let arrays = media.setting(\.arrays) ?? FieldReflection.ArrayStrategy.repeatedKey.rawValue
-        parameter.explode = arrays != FieldReflection.ArrayStrategy.comma.rawValue
-        if arrays == FieldReflection.ArrayStrategy.brackets.rawValue {
-            parameter.extensions.append(("x-arrays", .string(arrays)))
+        parameter.isRequired = isRequired(argument)
+        parameter.isJSON = style.format == .json
+        parameter.allowsReserved = style.keepsReserved
+        parameter.style = "form"
+        let arrays = style.arrays ?? media.setting(\.arrays).flatMap { FieldReflection.ArrayStrategy(rawValue: $0) } ?? .repeatedKey
+        parameter.explode = arrays == .repeatedKey || arrays == .brackets
+        switch arrays {
+        case .space: parameter.style = "spaceDelimited"
+        case .pipe: parameter.style = "pipeDelimited"
+        case .brackets where style.objects == .nested: parameter.style = "deepObject"
+        case .brackets:
+            parameter.extensions.append(("x-arrays", .string(arrays.rawValue)))
             notes.append("The elements of an array in \(part.name) are query items with the name \(part.name)[].")
+        case .comma, .repeatedKey: break
         }
         add(parameter)
+    }
+
+    /// Whether calls always send an argument: those of other endpoints may be `nil`.
+    private func isRequired(_ reference: String) -> Bool {
+        guard endpoint.takesPartOfLabels == true, let position = names.argument(reference).int else { return false }
+        return endpoint.arguments?.first { $0.position == position }?.isOptional != true
+    }
+
+    /// Adds a header field or a cookie from an argument.
+    private mutating func addArgument(_ argument: String, _ part: ClientDescription.Part) {
+        var text = part.style ?? ""
+        var parameter = OpenAPIExportParameter(part.name, .header, schema: OpenAPIExportRoute.anyValue)
+        parameter.style = "simple"
+        if let cookie = part.cookieName {
+            parameter = OpenAPIExportParameter(cookie, .cookie, schema: OpenAPIExportRoute.anyValue)
+            parameter.style = "form"
+            text = part.styleOfCookie ?? ""
+        }
+        let style = ArgumentStyle(text: text) ?? ArgumentStyle()
+        parameter.argument = names.argument(argument)
+        parameter.isRequired = isRequired(argument)
+        parameter.isJSON = style.format == .json
+        parameter.explode = style.objects == .spread
+        switch part.cookieName == nil ? part.name.lowercased() : "" {
+        // OpenAPI ignores parameters with these names (§4.8.12.2).
+        case "accept", "content-type":
+            parameter.isInexpressible = true
+            notes.append("The field \(part.name) comes from an argument.")
+            add(parameter)
+        case "authorization": security.append(.apiKey(.header, part.name))
+        default: add(parameter)
+        }
     }
 
     private mutating func addHeader(_ part: ClientDescription.Part) {
@@ -104,6 +148,7 @@ struct OpenAPIExportOperation {
             notes.append("The fields of \(part.argument.map(names.name(of:)) ?? "an argument") are header fields.")
             return add(parameter)
         }
+        if let argument = part.argument { return addArgument(argument, part) }
         // A field without a value isn't sent.
         guard let value = part.value else { return }
         let parameter = names.parameter(part.name, .header, OpenAPIExportRoute.pieces(of: value))
@@ -127,7 +172,9 @@ struct OpenAPIExportOperation {
     ///   - security: The names of the security schemes in the document's components.
     func json(identifier: String, method: [OpenAPIExport.Member], security: [OpenAPIExport.Member]) -> JSONValue {
         var members: [OpenAPIExport.Member] = [("operationId", .string(identifier)), ("x-key", .string(endpoint.key))] + method
-        if let server = route.server { members.append(("servers", .array([OpenAPIExportServer(server).json ?? ["url": "/"]]))) }
+        if let server = route.server ?? endpoint.serviceRoot {
+            members.append(("servers", .array([OpenAPIExportServer(server).json ?? ["url": "/"]])))
+        }
         let all = route.parameters + parameters
         if !all.isEmpty { members.append(("parameters", .array(all.map(\.json)))) }
         if let body { members.append(("requestBody", body)) }
@@ -143,6 +190,9 @@ struct OpenAPIExportOperation {
     private var body: JSONValue? {
         guard let argument = endpoint.arguments?.first(where: { $0.places.contains("body") }) else { return nil }
         let content = JSONValue.members(media.sent.map { ($0, ["schema": [:]]) })
-        return .members([("content", content), ("x-argument", argument.position.map { .number($0) } ?? .null)])
+        let isRequired = endpoint.takesPartOfLabels == true && argument.isOptional != true
+        return .members(
+            (isRequired ? [("required", true)] : [])
+                + [("content", content), ("x-argument", argument.position.map { .number($0) } ?? .null)])
     }
 }

@@ -1,7 +1,7 @@
 /// A parameter of an operation (OpenAPI 3.1.1 §4.8.12).
 struct OpenAPIExportParameter {
     enum Place: String {
-        case path, query, header
+        case path, query, header, cookie
     }
 
     var name: String
@@ -14,6 +14,8 @@ struct OpenAPIExportParameter {
     var explode: Bool?
     var allowsReserved = false
     var allowsEmptyValue = false
+    /// Whether the value is a JSON text, which has a media type in place of a schema.
+    var isJSON = false
     /// The argument that the value comes from.
     var argument: JSONValue?
     /// Extensions in their order.
@@ -40,10 +42,14 @@ struct OpenAPIExportParameter {
         var members: [OpenAPIExport.Member] = [("name", .string(name)), ("in", .string(place.rawValue))]
         if isRequired { members.append(("required", true)) }
         if allowsEmptyValue { members.append(("allowEmptyValue", true)) }
-        if let style { members.append(("style", .string(style))) }
-        if let explode { members.append(("explode", .boolean(explode))) }
-        if allowsReserved { members.append(("allowReserved", true)) }
-        members.append(("schema", schema))
+        if isJSON {
+            members.append(("content", ["application/json": [:]]))
+        } else {
+            if let style { members.append(("style", .string(style))) }
+            if let explode { members.append(("explode", .boolean(explode))) }
+            if allowsReserved { members.append(("allowReserved", true)) }
+            members.append(("schema", schema))
+        }
         if let argument { members.append(("x-argument", argument)) }
         return .members(members + extensions)
     }

@@ -283,7 +283,8 @@ extension OpenAPIExportRoute {
         return parameter
     }
 
-    private static let anyValue: JSONValue = .members([
+    /// A schema of texts, and of arrays and structures of texts.
+    static let anyValue: JSONValue = .members([
         ("type", ["string", "array", "object"]), ("items", ["type": "string"]), ("additionalProperties", ["type": "string"]),
     ])
 }

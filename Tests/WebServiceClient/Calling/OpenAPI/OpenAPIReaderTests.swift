@@ -147,6 +147,43 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
 
     // MARK: Bodies
 
+    @Test func `Properties of forms have encodings of their own`() async throws {
+        struct Search: Encodable, Sendable {
+            struct Range: Encodable, Sendable {
+                let from = 1
+                let to: Int?
+            }
+            let ids = [1, 2]
+            let tags = ["a b", "c"]
+            let range = Range(to: 2)
+            let meta = Range(to: nil)
+            let none: Int? = nil
+        }
+        func sent(_ type: String, _ encoding: String) async throws -> (String, [String]) {
+            let text =
+                #"{"openapi": "3.0.0", "servers": [{"url": "https://a.test"}], "paths": {"/x": {"post": {"operationId": "x", "requestBody": {"content": {"\#(type)": {"encoding": {\#(encoding)}}}}}}}}"#
+            let profile = try profile(text)
+            let client = Documented(profile: profile)
+            let request = try await client.dryRun { try await $0.dynamic.x(body: Search()) }
+            return (String(decoding: request.body?.data ?? Data(), as: UTF8.self), profile.notes)
+        }
+        let form = try await sent(
+            "application/x-www-form-urlencoded",
+            #""ids": {"style": "form", "explode": false}, "tags": {"style": "deepObject"}, "range": {"style": "deepObject", "explode": true}, "meta": {"contentType": "application/json"}"#
+        )
+        #expect(form.0 == "ids=1,2&tags%5B%5D=a+b&tags%5B%5D=c&range%5Bfrom%5D=1&range%5Bto%5D=2&meta=%7B%22from%22%3A1%7D")
+        #expect(form.1.isEmpty, "\(form.1)")
+        let parts = try await sent(
+            "multipart/form-data", #""ids": {"contentType": "application/json"}, "tags": {"contentType": "text/csv", "headers": {"X": {}}}"#
+        )
+        let text = parts.0
+        #expect(text.contains("name=\"ids\"\r\nContent-Type: application/json\r\n\r\n[1,2]\r\n"), "\(text)")
+        #expect(text.components(separatedBy: "Content-Type: text/csv").count == 3, "\(text)")
+        // Structures are JSON by default.
+        #expect(text.contains("name=\"range\"\r\nContent-Type: application/json\r\n\r\n{\"from\":1,\"to\":2}\r\n"), "\(text)")
+        #expect(!text.contains("none") && parts.1.count == 1 && parts.1[0].contains("/encoding/tags: the fields of the part"), "\(parts.1)")
+    }
+
     @Test func `The media type of a body is chosen`() async throws {
         let types = [
             "application/xml", "application/merge-patch+json", "multipart/form-data", "application/x-www-form-urlencoded", "image/*",
@@ -222,7 +259,9 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
     // MARK: Notes and faults
 
     @Test(arguments: [
-        ("openapi: 3.1.0\npaths: {}", "yq"), ("# a comment\nopenapi: 3.1.0", "yq"), ("---\na: b", "yq"), ("", "isn't JSON"),
+        ("openapi: 3.1.0\npaths: []", "#/paths: it isn't an object"), ("# a comment\nopenapi: 3.1", "no text"),
+        ("---\na: b", "isn't an OpenAPI document"), ("", "isn't JSON"), ("hello", "isn't a JSON object"),
+        ("openapi: 3.1.0\npaths: &p {}", "isn't YAML that can be read: line 2, column 8: anchors"),
         ("{", "isn't JSON"),
         ("[]", "isn't a JSON object"), ("{}", "isn't an OpenAPI document"), (#"{"swagger": "2.0"}"#, "swagger2openapi"),
         (#"{"openapi": "3.2.0", "paths": {}}"#, "3.0 and 3.1"), (#"{"openapi": "2"}"#, "3.0 and 3.1"), (#"{"openapi": 3.1}"#, "no text"),

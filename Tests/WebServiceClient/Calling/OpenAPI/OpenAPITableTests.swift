@@ -1,0 +1,166 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import WebServiceClient
+
+/// Tables that are exported as OpenAPI documents and read again.
+@Suite struct OpenAPITableTests {
+    private typealias Table = [(String, EndpointDescriptor)]
+
+    private func description(_ table: Table, _ defaults: EndpointDefaults = EndpointDefaults()) -> ClientDescription {
+        let entries = table.map { EndpointTable.Entry(key: $0.0, descriptor: $0.1) }
+        return ClientDescription(client: "C", table: EndpointTable(entries: entries), defaults: defaults)
+    }
+
+    private func profile(_ description: ClientDescription) throws -> ServiceProfile {
+        try ServiceProfile(openAPI: Data(description.openAPI().utf8))
+    }
+
+    private func endpoints(_ profile: ServiceProfile) -> [ClientDescription.Endpoint] {
+        ClientDescription(client: "C", table: profile.endpoints).endpoints
+    }
+
+    /// The parts of an endpoint that a document can carry: not the types of the program, and nothing that only the program may set.
+    private func portable(_ endpoint: ClientDescription.Endpoint) -> ClientDescription.Endpoint {
+        var endpoint = endpoint
+        endpoint.settings?.errorHandler = nil
+        endpoint.settings?.urlBuilder = nil
+        endpoint.settings?.trust = nil
+        if endpoint.settings == ClientDescription.Settings() { endpoint.settings = nil }
+        endpoint.attributes.removeAll { DescribedAttributes.attribute($0) == nil }
+        return endpoint
+    }
+
+    @Test func `Random tables are read again from their documents`() throws {
+        let routes: [EndpointDescriptor] = [
+            .get("/%%a%%/%%b%%"), .delete("/%%b%%/%%a%%?c=1"), .post("/x/%%a%%"), .put("/x/%%b%%"), .get(uriTemplate: "/x{?a,b}"),
+            .get(uriTemplate: "/x{/a,b}"), .endpoint("REPORT", uriTemplate: "/x{;a*}{?b}"),
+            .get("/x").query("a", .argument(0), arrays: .pipe, objects: .joined).header("X-B", .argument("b"), exploding: true),
+            .get("/y").query("a", .argument(0), as: .json, keepingReserved: true).cookie("sid", .argument("b"), exploding: true),
+            .get("/z").query("a", .argument("a")).query("b", .argument("b")).optional("b").alias("x-b", of: "b"),
+            .patch("/x").query("a", .argument("a")).body(.argument("b")).bodyTypes("application/merge-patch+json", "application/json"),
+            .post("/up/%%a%%").serviceRoot("/upload"), .post("/up/%%b%%").serviceRoot("https://up.test/v2?x=1"),
+        ]
+        let slots = ClientDescriptionTests.slots.filter { !["query", "body", "ignoring", "headers"].contains($0.name) }
+        var random = SeededGenerator(seed: 41)
+        var count = 0
+        for round in 0..<Sweep.rounds(ofAll: 300) {
+            var table: Table = []
+            for number in 0..<Int.random(in: 1...5, using: &random) {
+                var descriptor = routes.randomElement(using: &random) ?? .get("/")
+                for slot in slots where Int.random(in: 0..<5, using: &random) == 0 {
+                    if let modifier = slot.values.randomElement(using: &random) { descriptor = modifier(descriptor) }
+                }
+                let key = ["call(a:b:)", "call(b:a:)", "call\(number)(a:b:)"].randomElement(using: &random) ?? "call(a:b:)"
+                guard let name = try? MethodName(key), !table.contains(where: { $0.0 == key }) else { continue }
+                if EndpointCompiler.compile(descriptor, for: name, root: nil).1.isEmpty { table.append((key, descriptor)) }
+            }
+            guard !table.isEmpty else { continue }
+            let original = description(table)
+            let profile = try profile(original)
+            #expect(endpoints(profile) == original.endpoints.map(portable), "round \(round): \(profile.notes)")
+            #expect(profile.endpoints.keys == table.map(\.0), "round \(round)")
+            count += table.count
+        }
+        #expect(count > Sweep.rounds(ofAll: 300) / 2)
+    }
+
+    @Test func `A table with the defaults of its class sends the same by a client without them`() throws {
+        var defaults = EndpointDefaults(
+            serviceRoot: "https://%%team%%.api.test/v1?key-version=2", headers: ["Accept": "text/csv", "Prefer": "wait=1"], statuses: .ok,
+            arrays: .comma)
+        defaults.perMethod[.post] = EndpointDefaults(headers: ["Prefer": "wait=2"], serializer: FormSerializer())
+        let table: Table = [
+            ("list(team:ids:)", .get("/list").query("ids", .argument("ids")).alsoAccepting(.notFound).decoding(at: "a.b")),
+            ("add(team:item:)", .post("/list").timeout(.milliseconds(2_500)).retry(.never)),
+            ("quiet(team:)", .get("/quiet").header("Accept", "a/b").raw()),
+        ]
+        let profile = try profile(description(table, defaults))
+        #expect(profile.baseURL == defaults.serviceRoot && profile.notes.isEmpty, "\(profile.notes)")
+        let read = endpoints(profile)
+        #expect(read.map(\.key) == table.map(\.0))
+        #expect(read[0].headers.map { "\($0.name): \($0.value ?? "")" } == ["Accept: text/csv", "Prefer: wait=1"])
+        #expect(read[0].success == "200, 404" && read[0].settings?.arrays == "comma")
+        #expect(read[1].headers.map { "\($0.name): \($0.value ?? "")" } == ["Accept: text/csv", "Prefer: wait=2"])
+        #expect(read[1].settings?.serializer?.hasPrefix("FormSerializer") == true && read[1].attributes.count == 1)
+        #expect(read[1].settings?.deadlines == "total 2.5 s")
+        #expect(read[2].headers.map { "\($0.name): \($0.value ?? "")" } == ["Prefer: wait=1", "Accept: a/b"])
+        #expect(read[0].root == "a.b" && read[2].settings?.parsing == "raw")
+    }
+
+    @Test func `Overloads and other endpoints of a path keep their keys and order`() throws {
+        let table: Table = [
+            ("a(x:)", .get("/a/%%x%%")), ("b()", .get("/b")), ("a(y:)", .get("/a/%%y%%?full=1")),
+            ("c(_:)", .endpoint("QUERY", "/b").body(.argument(0))),
+            ("d", .get("/d")),
+        ]
+        let original = description(table)
+        let profile = try profile(original)
+        #expect(
+            endpoints(profile) == original.endpoints
+                && profile.notes == ["#: the document has no servers, so give the client a service root"])
+    }
+
+    @Test func `A document that was edited means what it says`() throws {
+        let original = description([("list(page:)", .get("/list").query("page", .argument(0))), ("one(id:)", .get("/one/%%id%%"))])
+        var document = try JSONReader().decode(JSONValue.self, from: Data(original.openAPI().utf8))
+        document["servers"] = [["url": "https://b.test"]]
+        document["paths"]?["/list"]?["get"]?["summary"] = "Lists all."
+        document["paths"]?["/list"]?["get"]?["responses"]?["2XX"]?["content"]?["application/json"] = ["schema": ["type": "array"]]
+        var read = try ServiceProfile(openAPI: Data(document.description.utf8))
+        // Neither a summary nor a schema changes the endpoint, and the server is the document's.
+        #expect(endpoints(read) == original.endpoints && read.notes.isEmpty && read.baseURL == "https://b.test", "\(read.notes)")
+        document["paths"]?["/list"]?["get"]?["parameters"]?[0]?["name"] = "p"
+        read = try ServiceProfile(openAPI: Data(document.description.utf8))
+        #expect(read.endpoints.keys == ["one(id:)", "list(p:)"])
+        #expect(read.notes.count == 1 && read.notes[0].contains("the operation was changed"), "\(read.notes)")
+        // An extension without the operation that belongs to it isn't trusted.
+        document["paths"]?["/one/{id}"]?["get"]?["x-endpoint"]?["route"] = "/other/%%id%%"
+        read = try ServiceProfile(openAPI: Data(document.description.utf8))
+        #expect(read.endpoints["one(id:)"]?.route == .uriTemplate("/one/{id}"))
+        document["x-description"]?["version"] = 3
+        read = try ServiceProfile(openAPI: Data(document.description.utf8))
+        #expect(read.endpoints.keys == ["list(p:)", "one(id:)"] && read.notes.first?.contains("version 2") == true)
+    }
+
+    @Test func `Secrets and the program's own types are noted`() throws {
+        struct Mine: EndpointAttribute { let text = "mine" }
+        let defaults = EndpointDefaults(headers: ["Authorization": "Bearer hush", "X-Team": "red"])
+        let table: Table = [("a()", .get("/a").attribute(Mine()).redirects(RedirectPolicy(.follow, limit: 99)).priority(.high))]
+        let profile = try profile(description(table, defaults))
+        let read = try #require(endpoints(profile).first)
+        #expect(read.headers.isEmpty && read.attributes.contains("CallPriority.high"))
+        #expect(profile.notes.filter { $0.contains("has a secret") }.count == 2, "\(profile.notes)")
+        #expect(profile.notes.contains { $0.contains("Mine") } && profile.notes.contains { $0.contains("RedirectPolicy") })
+        #expect(!profile.notes.joined().contains("hush"))
+        // The credentials are a requirement that a provider fills.
+        #expect(profile.endpoints["a()"]?.settings.attributes[SecurityRequirements.self] != nil)
+        #expect(profile.securitySchemes.map(\.name) == ["bearer"])
+    }
+
+    @Test func `Extensions of any content are no trap`() throws {
+        let original = description([("a(x:)", .get("/a/%%x%%").timeout(.seconds(5))), ("b()", .endpoint("REPORT", "/b"))]).openAPI()
+        let document = try JSONReader().decode(JSONValue.self, from: Data(original.utf8))
+        let values: [JSONValue] = [
+            nil, true, 1, -1, "", "\u{301}", [], [nil], [:], ["a": []], .number(Int.max), "%%x%%", "…", "+ ", "cookie ",
+        ]
+        var random = SeededGenerator(seed: 7)
+        func changed(_ value: JSONValue) -> JSONValue {
+            if Int.random(in: 0..<60, using: &random) == 0 { return values.randomElement(using: &random) ?? nil }
+            switch value {
+            case .object(let members): return .members(members.map { ($0.0, changed($0.1)) })
+            case .array(let elements): return .array(elements.map(changed))
+            default: return value
+            }
+        }
+        for _ in 0..<Sweep.rounds(ofAll: 400) {
+            let text = changed(document).description
+            guard let profile = try? ServiceProfile(openAPI: Data(text.utf8)) else { continue }
+            for entry in profile.endpoints.entries {
+                let name = try MethodName(entry.key)
+                #expect(EndpointCompiler.compile(entry.descriptor, for: name, root: nil).1.isEmpty, "\(text)")
+            }
+        }
+    }
+}
