@@ -14,6 +14,8 @@ struct CachedCall: Sendable {
     private let range: ByteRange?
     /// Whether the request has a condition of its caller, whose 304 the caller gets.
     private let isConditional: Bool
+    /// Whether the transport decodes the body of the response.
+    private let isDecoded: Bool
     private var isForcedWhole = false
 
     /// Conditions that a cache doesn't evaluate: the server does.
@@ -32,6 +34,14 @@ struct CachedCall: Sendable {
         rangeField = request.headers[.range]
         range = rangeField.flatMap { ByteRange($0) }
         isConditional = request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
+        isDecoded = Self.isDecoded(request.headers)
+    }
+
+    /// Whether transports decode the body of the response to a request with these fields: not a range, which can't be decoded, and not if
+    /// the request refuses codings.
+    private static func isDecoded(_ headers: HTTPFields) -> Bool {
+        let accepted = headers[.acceptEncoding]?.lowercased()
+        return !headers.contains(.range) && accepted != "identity" && accepted != ""
     }
 
     /// Whether a stored response may answer: not a request with several ranges, or with a condition that only the server can evaluate.
@@ -60,9 +70,12 @@ struct CachedCall: Sendable {
 
     // MARK: Stored responses
 
+    /// Whether a stored body has the form that the caller gets from the transport. Stored bodies are decoded.
+    func hasSuitableBody(_ head: CacheHead) -> Bool { isDecoded || !ContentCoding.isPresent(in: head.headers) }
+
     /// Whether a stored response is one for this request.
     func fits(_ head: CacheHead) -> Bool {
-        guard selection.matches(head.selection) else { return false }
+        guard selection.matches(head.selection), hasSuitableBody(head) else { return false }
         guard let part = head.part else { return range == nil || head.status == 200 }
         return range != nil && (part.requested == rangeField || bytes(of: head, part) != nil)
     }
@@ -193,6 +206,8 @@ struct CachedCall: Sendable {
         // If the call didn't send a request, it shares the response of another call, which stores it.
         guard let sent = context.record.sentFields, let prepared = context.record.request?.headers else { return nil }
         guard partition.covers(prepared: prepared, sent: sent) else { return nil }
+        // A coded body that arrives as it was sent can't answer calls whose bodies are decoded.
+        guard Self.isDecoded(sent) || !ContentCoding.isPresent(in: response.headers) else { return nil }
         var part: CacheHead.Part?
         if response.status == 206 {
             // The parts of a multipart body have their own ranges; the library asks for one.

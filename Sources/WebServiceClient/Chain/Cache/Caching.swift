@@ -117,6 +117,7 @@ struct Caching: Interceptor {
         // A reload doesn't use what it finds, but replaces it.
         if call.mayReadCache {
             known = await entries(for: call) { call.fits($0) }
+            known.removeAll { !call.hasSuitableBody($0.head) }
         }
         let found = known.last.flatMap { call.fits($0.head) ? $0 : nil }
         if let found {

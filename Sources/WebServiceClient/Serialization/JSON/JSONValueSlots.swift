@@ -3,7 +3,7 @@ import Foundation
 /// The places of untyped values in a text that Foundation's encoder writes.
 ///
 /// That encoder would lose the order of members and digits of numbers, and rename members by its strategy for keys. So each value is
-/// encoded as a text that occurs nowhere else, and replaced by its own JSON afterwards. Values that another encoder encodes meanwhile don't
+/// encoded as a text that occurs nowhere else, and replaced by its own JSON afterwards. The values of other encoders in the same task don't
 /// take part: ``JSONSerializer`` marks its encoder.
 final class JSONValueSlots: Sendable {
     /// Identifies the encoder of a serializer.
