@@ -17,6 +17,9 @@ extension ODataClient {
     ///     let answer = try await client.send(batch)
     ///     let ada = try answer[user]
     ///
+    /// If the batch's headers have the preference `respond-async`, the service may carry out the batch asynchronously: its monitor is then
+    /// polled, as ``ODataJob/value`` does, until it has the answer. Cancelling the task ends the wait, not the batch.
+    ///
     /// ``batching`` sets the form of the batch. Credentials, a CSRF token and everything that interceptors add belong to the batch request;
     /// interceptors, retries and the queue see it as one call. It is repeated after a failure only if all its requests read, or if it is a
     /// repeatable request: see ``sendsRepeatableRequests``. If the service refuses single reads for the moment (429, 503), they are sent
@@ -157,7 +160,8 @@ extension ODataClient {
         let operation = ODataOperation(route: "$batch")
         let isRepeatable = !isSafe && (sendsRepeatableRequests || headers[Repeatability.requestID] != nil)
         let source = try await batchSource(
-            try batchCall(body, writer, headers, policy, isSafe: isSafe), operation, isRepeatable: isRepeatable)
+            try batchCall(body, writer, headers, policy, isSafe: isSafe), operation, isRepeatable: isRepeatable,
+            waiting: headers.preferAsynchronous, accept: Self.batchType(isJSON: writer.isJSON))
         return try BatchExchange(source, matcher, client: self, operation: operation) { link, page in
             try await self.batchSource(self.continuation(link, from: page, operation), operation)
         }
@@ -174,6 +178,9 @@ extension ODataClient {
         }
     }
 
+    /// Returns the media type of a batch's answer.
+    private static func batchType(isJSON: Bool) -> String { isJSON ? "application/json" : "multipart/mixed" }
+
     /// Returns the call of a batch.
     ///
     /// - Parameter isSafe: whether the batch only reads. Otherwise it is never repeated, whatever the client's policy, unless it is sent as
@@ -186,7 +193,7 @@ extension ODataClient {
         body.contentType = writer.contentType
         body.contentTypeIsBinding = true
         var call = self.call(operation, to: "$batch", method: .post, at: .raw).body(body)
-        call = call.header(.accept, writer.isJSON ? "application/json" : "multipart/mixed")
+        call = call.header(.accept, Self.batchType(isJSON: writer.isJSON))
         if printer.version == .v2 {
             if !writer.isJSON { call = call.header("MIME-Version", "1.0") }
         } else {
