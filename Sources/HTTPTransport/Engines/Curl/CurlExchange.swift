@@ -285,10 +285,26 @@ extension CurlExchange {
         }
     }
 
+    /// The maximum number of pieces of a body in a round. libcurl passes each chunk and each frame separately and reads up to 6 MB at a
+    /// time: a server that sends single bytes would make all other exchanges wait.
+    private static let mostPieces = 1_000
+
+    /// Counts a piece of the body. Returns `false` if there were too many in this round, so that libcurl must pause until its end.
+    @inline(__always)
+    private func mayContinue() -> Bool {
+        guard let loop = transfer.loop else { return true }
+        if transfer.round != loop.now { (transfer.round, transfer.pieces) = (loop.now, 0) }
+        transfer.pieces += 1
+        if transfer.pieces <= Self.mostPieces { return true }
+        if transfer.pieces == Self.mostPieces + 1 { loop.yielding.append(self) }
+        return false
+    }
+
     /// Receives bytes of the body.
     ///
     /// - Returns: Whether they were taken; otherwise libcurl must pause.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard mayContinue() else { return false }
         let isTaken = state.withLock { state in
             // The body isn't needed any more, and the loop will receive a command to drop the exchange; further reading would only delay
             // it.

@@ -26,6 +26,8 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) var waitingForHead = 0
     /// The exchanges to flush at the end of the round.
     @exclusivity(unchecked) private var unflushed: [CurlExchange] = []
+    /// The exchanges that are paused until the end of the round, because their bodies arrive in too many pieces.
+    @exclusivity(unchecked) var yielding: [CurlExchange] = []
     @exclusivity(unchecked) var handles: [CurlHandle] = []
     /// Jobs to run on the loop's thread.
     @exclusivity(unchecked) var jobs: [any CurlLoopJob] = []

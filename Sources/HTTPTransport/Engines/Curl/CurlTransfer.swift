@@ -37,6 +37,9 @@ struct CurlTransfer {
     /// Whether libcurl was paused: for the reader, for the request's body.
     var waitsForReader = false
     var waitsForUpload = false
+    /// The number of pieces of the body that arrived in a round, and the start of this round.
+    var pieces = 0
+    var round: MonotonicInstant?
     /// The number of received bytes of the response to an upload.
     var received = 0
     /// Whether the response is complete by its length.

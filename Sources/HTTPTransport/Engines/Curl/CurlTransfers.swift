@@ -41,6 +41,7 @@ extension CurlLoop {
     func work(hasWaited: Bool) -> Bool {
         startWaiting()
         csl_driver_work(driver, hasWaited)
+        resumeYielding()
         var result: Int32 = 0
         while let easy = csl_multi_next_done(multi, &result) {
             guard let exchange = CurlCallbacks.exchange(csl_easy_user(easy)) else { continue }
@@ -54,6 +55,18 @@ extension CurlLoop {
             answered.removeAll(keepingCapacity: true)
         }
         return !lanes.hasNext
+    }
+
+    /// Resumes the exchanges that were paused until the end of the round. libcurl passes on what it holds, and reads more in the next
+    /// round.
+    private func resumeYielding() {
+        guard !yielding.isEmpty else { return }
+        let exchanges = yielding
+        yielding = []
+        for exchange in exchanges {
+            exchange.transfer.pieces = 0
+            if let handle = exchange.transfer.handle { csl_easy_pause(handle.easy, Int32(CSL_PAUSE_NONE)) }
+        }
     }
 
     /// Returns whether another exchange may be queued.

@@ -72,6 +72,7 @@ struct CurlFloodTests {
     private static let overHTTP1 = [
         plain("an endless chunk extension", chunked + "1", ";a=aaaaaaaaaaaaaaaaaaaaaaaa"),
         plain("chunks of one byte with extensions", chunked, "1;aaaaaaaa\r\nx\r\n"),
+        plain("chunks of one byte", chunked, "1\r\nx\r\n"),
         plain("an endless chunk size", chunked, "0"),
         plain("endless trailers", chunked + "0\r\n", "a: b\r\n"),
         plain("an endless trailer", chunked + "0\r\na: ", "bbbbbbbb"),
@@ -200,5 +201,31 @@ struct CurlFloodTests {
         let (_, error) = try await watched { await Self.end(of: request, over: transport) }
         #expect(error?.code == .unreadableResponse && error?.message.contains("flood") == true, "\(String(describing: error))")
         #expect(error?.isConnectionStale == false)
+    }
+
+    /// An exchange with many pieces in a round is paused until the round's end.
+    @Test(arguments: [[1], [1, 1, 1, 7, 1, 5_000, 1, 2]]) func `a body in very small chunks arrives whole`(sizes: [Int]) async throws {
+        let body = (0..<100_000).map { UInt8($0 % 251) }
+        var answer = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+        var (start, number) = (0, 0)
+        while start < body.count {
+            let chunk = body[start..<min(body.count, start + sizes[number % sizes.count])]
+            answer += Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8)
+            (start, number) = (chunk.endIndex, number + 1)
+        }
+        answer += Data("0\r\nA: b\r\n\r\n".utf8)
+        let server = try RawServer { [answer] connection in
+            while connection.readRequest() != nil {
+                guard connection.write(answer) else { return }
+            }
+        }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        let transport = try CurlTransport(configuration: configuration)
+        let request = try server.request()
+        for _ in 0..<3 {
+            let whole = try await watched { [UInt8](try await transport.send(request).body.collect(upTo: 200_000)) }
+            #expect(whole == body)
+        }
     }
 }
