@@ -98,7 +98,7 @@ struct Chain {
     /// Every stage, outermost first.
     static let stages: [Stage] = [
         Stage(
-            "identifier", "Waits for the response of a running call with the same identifier, if the endpoint says so.",
+            "identifier", "Waits for the response of a running call with the same identifier, if the endpoint opts in.",
             sharing: Setup.identifier),
         Stage("interceptors", "The client's interceptors, which also log and prepare: once per call.", all: Setup.interceptors),
         Stage("preparation", "The call's own `prepare` closure: once per call.", Setup.preparation),
@@ -107,20 +107,20 @@ struct Chain {
         Stage("session", "Adds the items of the client's session to requests of the service.", Setup.session),
         Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", all: Setup.hopInterceptors),
         Stage(
-            "bodies", "Compresses the request's body, sends its digest and expects 100 Continue, if the endpoint says so.", Setup.bodies),
+            "bodies", "Compresses the request's body, sends its digest and expects 100 Continue, if the endpoint opts in.", Setup.bodies),
         Stage("cache", "Answers from the client's cache and fills it: once per hop.", keeping: Setup.cache),
         Stage(
-            "coalescing", "Waits for the response of an identical request in flight, if the endpoint says so.", sharing: Setup.coalescing),
+            "coalescing", "Waits for the response of an identical request in flight, if the endpoint opts in.", sharing: Setup.coalescing),
         Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
         Stage(
-            "network", "Waits while the system has no network, if the endpoint says so, and notes which origins answer.", Setup.network),
+            "network", "Waits while the system has no network, if the endpoint opts in, and notes which origins answer.", Setup.network),
         Stage("hedging", "Sends a second request when the first is slow, if the endpoint is hedged.", Setup.hedging),
         Stage("circuit breaker", "Refuses calls to an origin that keeps failing, by the circuit breaker policy.", Setup.circuitBreaker),
         Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", all: Setup.attemptInterceptors),
         Stage("tracing", "Adds the task's trace and baggage, if the client has a tracing policy.", Setup.tracing),
         Stage("rate limit", "Delays requests by the rate limits of client, endpoint and service.", Setup.rateLimit),
         Stage("queue", "Gives each request its turn and a slot, until the response's body has ended.", Setup.queue),
-        Stage("digests", "Compares the response's body with its digest, if the endpoint says so.", Setup.digests),
+        Stage("digests", "Compares the response's body with its digest, if the endpoint opts in.", Setup.digests),
         Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
         Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
         Stage("cookies", "Adds the jar's cookies and keeps those of each response.", Setup.cookies),

@@ -33,8 +33,8 @@ extension WebServiceClient {
     }
 
     /// Lists the faults that this client would have with a profile and doesn't have without one. It checks the service root and the
-    /// endpoints that profile and class form together, and the origin of the profile's `BaseURL` if the program doesn't list it. Empty if the
-    /// profile can be set.
+    /// endpoints that profile and class form together, and the origin of the profile's `BaseURL` if the program doesn't list it. Empty if
+    /// the profile can be set.
     ///
     /// A bare name of the profile must fit the methods of that name in the class's table. A method that isn't in the table is checked when
     /// it is called. Missing capabilities of the transport for an endpoint don't count as faults of the profile.
@@ -53,8 +53,8 @@ extension WebServiceClient {
         ClientDescription(client: String(describing: self), table: endpoints, defaults: defaults)
     }
 
-    /// The class's table as text: JSON for a file that ``ClientDescription/changes(since:)`` compares with later tables, an API reference in
-    /// Markdown, or an OpenAPI document.
+    /// The class's table as text: JSON for a file that ``ClientDescription/changes(since:)`` compares with later tables, an API reference
+    /// in Markdown, or an OpenAPI document.
     ///
     ///     try GitHub.describe(as: .markdown).write(to: file, atomically: true, encoding: .utf8)
     public class func describe(as format: DescriptionFormat) -> String {
@@ -74,7 +74,7 @@ extension WebServiceClient {
 
 extension ClientState {
     /// Reports each fault once to the diagnostics, and in debug builds to standard error because an unnoticed fault costs hours.
-    func tellFaults() {
+    func reportFaults() {
         for note in profileNotes { configuration.diagnostics.report(.init(.notice, "The profile of \(clientName): \(note).")) }
         if configuration.proxyAuthenticationProvider != nil, !configuration.transport.capabilities.contains(.proxyAuthentication) {
             configuration.diagnostics.report(

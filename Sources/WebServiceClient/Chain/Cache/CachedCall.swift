@@ -76,7 +76,7 @@ struct CachedCall: Sendable {
     private func bytes(of head: CacheHead, _ part: CacheHead.Part) -> Range<Int64>? {
         guard let range, let total = part.total, let wanted = range.bytes(of: total) else { return nil }
         guard wanted.lowerBound >= part.first, wanted.lowerBound < part.first + head.bodyLength else { return nil }
-        // A server may count its last byte wrong: what isn't there can't be delivered.
+        // A server may count its last byte wrong. Missing bytes can't be delivered.
         guard wanted.upperBound <= part.first + head.bodyLength || range.last == nil else { return nil }
         return wanted.lowerBound - part.first..<min(wanted.upperBound - part.first, head.bodyLength)
     }
@@ -94,7 +94,7 @@ struct CachedCall: Sendable {
             (status, body) = (206, entry.body(bytes))
             set(bytes.lowerBound + part.first..<bytes.upperBound + part.first, of: part.total, in: &headers)
         } else if head.part == nil, let range {
-            // The bytes of a body that was decoded on its way aren't those of the representation.
+            // If a body was decoded on its way, its bytes aren't those of the representation.
             guard head.status == 200, !headers.contains(.contentEncoding), let bytes = range.bytes(of: head.bodyLength) else { return nil }
             (status, body) = (206, entry.body(bytes))
             set(bytes, of: head.bodyLength, in: &headers)
