@@ -28,7 +28,7 @@ struct ShippingLedger: Sendable {
     private var flushes: UInt64 = 0
 
     /// The losses that the receiver knows.
-    private var toldLosses: [DropReason: UInt64] = [:]
+    private var lossesKnownToReceiver: [DropReason: UInt64] = [:]
     /// The number of losses in the last report.
     private var reported: UInt64 = 0
     /// The earliest time of the next report, on the monotonic clock.
@@ -90,19 +90,22 @@ struct ShippingLedger: Sendable {
     }
 
     /// Returns the local losses that the receiver doesn't know, and marks them as known.
-    mutating func takeUntoldLosses() -> [(reason: DropReason, count: UInt64)] {
+    mutating func takeUnreportedLosses() -> [(reason: DropReason, count: UInt64)] {
         let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged, .expired]
         return reasons.compactMap { reason in
             let count = losses[reason]
-            let untold = count - toldLosses[reason, default: 0]
-            toldLosses[reason] = count
-            return untold > 0 ? (reason, untold) : nil
+            let unreported = count - lossesKnownToReceiver[reason, default: 0]
+            lossesKnownToReceiver[reason] = count
+            return unreported > 0 ? (reason, unreported) : nil
         }
     }
 
     /// Marks losses as unknown to the receiver again.
-    mutating func untell(_ losses: [(reason: DropReason, count: UInt64)]) {
-        for loss in losses { toldLosses[loss.reason, default: 0] -= min(loss.count, toldLosses[loss.reason, default: 0]) }
+    mutating func markUnreported(_ losses: [(reason: DropReason, count: UInt64)]) {
+        for loss in losses {
+            let known = lossesKnownToReceiver[loss.reason, default: 0]
+            lossesKnownToReceiver[loss.reason] = known - min(loss.count, known)
+        }
     }
 
     // MARK: Waiters
@@ -141,7 +144,7 @@ struct ShippingLedger: Sendable {
 /// The tickets of a receiver that acknowledges asynchronously. One query asks for all open tickets, regardless of which batch makes it.
 ///
 /// A receiver may confirm a ticket only once, so the answer is kept until its batch asks.
-struct TicketBook: Sendable {
+struct AcknowledgementTracker: Sendable {
     /// The next step for a ticket.
     enum Step: Sendable, Equatable {
         /// The receiver has confirmed the ticket.
@@ -199,7 +202,7 @@ final class ShippingWindow: Sendable {
 
     private let core: ShippingCore
     private let entries = Locked<[Entry]>([])
-    /// Rings when another batch may fit.
+    /// Signals that another batch may fit.
     let change = Signal()
 
     init(core: ShippingCore) {

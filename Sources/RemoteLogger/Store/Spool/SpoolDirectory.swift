@@ -72,9 +72,9 @@ struct SpoolDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - own: the directory of this process; the directories before it have already been tried.
-    ///   - tell: receives a diagnostic for each directory that isn't used because using it isn't safe.
+    ///   - report: receives a diagnostic for each directory that isn't used because using it isn't safe.
     static func leftovers(
-        below root: String, besides own: String? = nil, files: SpoolFileSystem, tell: (String) -> Void = { _ in }
+        below root: String, besides own: String? = nil, files: SpoolFileSystem, report: (String) -> Void = { _ in }
     ) -> [SpoolDirectory] {
         // `open` has already reported why the root can't be used.
         guard case .success(let owner) = Result(catching: { () throws(SpoolFault) in try check(root, files) }) else { return [] }
@@ -86,9 +86,9 @@ struct SpoolDirectory: Sendable {
                 guard let directory = try take(root + "/\(slot)", accepting: owner, files, &remarks) else { return nil }
                 if !directory.segments.isEmpty { return directory }
                 directory.close(files)
-                for remark in directory.remarks { tell(remark) }
+                for remark in directory.remarks { report(remark) }
             } catch {
-                if error.detail != nil, index >= first { tell("The records in \(root)/\(slot) aren't shipped: \(error).") }
+                if error.detail != nil, index >= first { report("The records in \(root)/\(slot) aren't shipped: \(error).") }
             }
             return nil
         }

@@ -30,7 +30,7 @@ extension SpoolCore {
     }
 
     /// Notifies waiting shippers of the effects of reading or writing.
-    func tellNews() {
+    func notifyShippers() {
         let news = state.withLock { state in
             var news: [SpoolNews] = []
             state.destinations.changeEach { name, destination in
@@ -38,10 +38,10 @@ extension SpoolCore {
             }
             return news
         }
-        if !news.isEmpty { tell(news) }
+        if !news.isEmpty { notify(news) }
     }
 
-    func tell(_ news: [SpoolNews]) {
+    func notify(_ news: [SpoolNews]) {
         let listeners = self.news.withLock { $0 }
         for item in news { listeners[item.destination]?(item.news) }
     }
