@@ -79,13 +79,13 @@ struct ClientPrinter: Sendable {
             }
             plans[index].name = name + "_"
         }
-        tellApart()
+        makeUnique()
         plans.sort { ($0.name, $0.wire, $0.operation.target, $0.signature) < ($1.name, $1.wire, $1.operation.target, $1.signature) }
     }
 
     /// Makes the signatures of methods different in Swift: methods of several operations get the qualified name as a suffix, and overloads
     /// of one operation get the types of their parameters. A duplicate declaration in the document becomes one method.
-    private mutating func tellApart() {
+    private mutating func makeUnique() {
         let before = plans.map(\.name)
         var counts: [String: Set<String>] = [:]
         for plan in plans { counts[plan.signature, default: []].insert(plan.wire) }

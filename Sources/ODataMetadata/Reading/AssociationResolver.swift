@@ -42,7 +42,7 @@ extension Associations {
         guard relation.targetType == "Edm.Untyped", let key = key(of: relation, state: state) else { return }
         guard let association = all[key.association], let end = association.ends[key.to] else {
             let isThere = all[key.association] != nil
-            state.tell(
+            state.report(
                 .unknownAssociation,
                 isThere
                     ? "the association '\(key.association)' has no role '\(key.to)'"
@@ -62,7 +62,7 @@ extension Associations {
         relation.partner = relations[Key(association: key.association, from: key.to, to: key.from)]?.name
         if let constraint = association.constraint, constraint.dependentRole == key.from, constraint.principalRole == key.to {
             if constraint.principal.count != constraint.dependent.count {
-                state.tell(
+                state.report(
                     .invalidValue, "the constraint of '\(key.association)' has different numbers of properties",
                     assuming: "the surplus ones are ignored", at: association.place, path: relation.target)
             }
@@ -91,7 +91,7 @@ extension Associations {
         }
         for set in sets {
             guard let place = places[set.container], set.ends.count == 2 else {
-                state.tell(
+                state.report(
                     .unknownBinding, "the association set of '\(set.association)' doesn't have two ends", assuming: "it is ignored",
                     at: set.place, path: set.container)
                 continue
@@ -99,7 +99,7 @@ extension Associations {
             for (from, to) in [(set.ends[0], set.ends[1]), (set.ends[1], set.ends[0])] {
                 guard let relation = relations[Key(association: set.association, from: from.role, to: to.role)] else { continue }
                 guard let index = place.sets[from.set], place.sets[to.set] != nil else {
-                    state.tell(
+                    state.report(
                         .unknownBinding, "the association set of '\(set.association)' refers to a set that isn't in the container",
                         assuming: "it is ignored", at: set.place, path: set.container)
                     break

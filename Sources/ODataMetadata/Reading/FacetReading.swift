@@ -54,7 +54,7 @@ extension ReadingState {
     }
 
     func invalid(_ attribute: String, _ text: String, assuming assumption: String, at place: Place) {
-        tell(.invalidValue, "\(attribute) can't be '\(text.prefix(100))'", assuming: assumption, at: place)
+        report(.invalidValue, "\(attribute) can't be '\(text.prefix(100))'", assuming: assumption, at: place)
     }
 
     /// Returns whether a name is an identifier of OData: letters, digits and connecting characters, not beginning with a digit, at most 128

@@ -3,7 +3,7 @@ import Foundation
 /// Reads a CSDL JSON document (CSDL JSON 4.01, section 4).
 enum JSONDocumentReader {
     static func read(_ data: Data, limits: ServiceModel.Limits, state: ReadingState) throws -> RawDocument {
-        let tree = try JSONTree.parse(data, depthLimit: min(limits.depth, 200))
+        let tree = try PositionedJSON.parse(data, depthLimit: min(limits.depth, 200))
         guard let members = tree.object else {
             throw ServiceModelError(
                 kind: .noSchema, message: "The JSON document isn't an object: it isn't metadata of OData.", line: Int(tree.place.line),
@@ -16,7 +16,7 @@ enum JSONDocumentReader {
             document.version = version
         } else {
             document.version = .v401
-            state.tell(
+            state.report(
                 .unknownVersion, text.map { "the version '\($0.prefix(20))' isn't known" } ?? "the document has no $Version",
                 assuming: "it is 4.01", at: tree.place)
         }
@@ -25,7 +25,7 @@ enum JSONDocumentReader {
         let schemas = object.takeNamed().filter { member in
             guard state.isShort(member.name, at: member.place, assuming: "the schema is ignored") else { return false }
             if member.value.object != nil { return true }
-            state.tell(
+            state.report(
                 .unknownElement, "'\(member.name.prefix(100))' isn't a schema object", assuming: "it is ignored", at: member.place)
             return false
         }

@@ -65,7 +65,7 @@ struct ModelAssembly {
                     read[reference.uri] = assembly.outcome
                     for diagnostic in partState.diagnostics { state.diagnostics.append(diagnostic.moved(to: reference.uri)) }
                 } catch {
-                    state.tell(
+                    state.report(
                         .unreadReference, "the document at '\(reference.uri)' can't be read: \(error)",
                         assuming: "its types are unknown", at: reference.place)
                     read[reference.uri] = RawDocument()
@@ -123,7 +123,7 @@ struct ModelAssembly {
                 schemas.append(schema)
                 continue
             }
-            state.tell(
+            state.report(
                 .duplicateSchema, "there are two schemas with the namespace '\(schema.namespace)'",
                 assuming: "the second adds to the first", at: schema.place, path: schema.namespace)
             schemas[place].add(schema)
@@ -160,7 +160,7 @@ struct ModelAssembly {
         func filter<Child: ServiceModel.Element>(_ children: inout [Child], _ kind: String, name: (Child) -> String) {
             children.removeAll { child in
                 if names.insert(name(child)).inserted { return false }
-                state.tell(
+                state.report(
                     .duplicate, "there are two children '\(name(child))' of the namespace",
                     assuming: "the first counts: this \(kind) isn't read",
                     at: Self.place(of: child), path: child.target)
@@ -179,7 +179,7 @@ struct ModelAssembly {
             let path = schema.enumTypes[index].qualifiedName
             unique(&schema.enumTypes[index].members, in: path, name: \.name)
             if schema.enumTypes[index].members.isEmpty {
-                state.tell(
+                state.report(
                     .emptyEnumeration, "the enumeration has no members", assuming: "all its values are unknown members",
                     at: schema.enumTypes[index].place, path: path)
             }
@@ -195,14 +195,14 @@ struct ModelAssembly {
         schema.operations = Self.grouped(schema.operations, by: \.name)
         var shared: Set<String> = []
         for operation in schema.operations where names.contains(operation.name) && shared.insert(operation.name).inserted {
-            state.tell(
+            state.report(
                 .duplicate, "the operation has the name of another child of the namespace",
                 assuming: "both are kept, but CSDL JSON can't hold both", at: operation.place, path: operation.qualifiedName,
                 severity: .noted)
         }
         var targets: Set<String> = []
         for operation in schema.operations where !targets.insert(operation.target).inserted {
-            state.tell(
+            state.report(
                 .duplicate, "there are two overloads '\(operation.target)'", assuming: "both are kept", at: operation.place,
                 path: operation.target, severity: .noted)
         }
@@ -240,7 +240,7 @@ struct ModelAssembly {
     ) {
         var repeated: [Int] = []
         for (index, child) in children.enumerated() where !seen.insert(name(child)).inserted {
-            state.tell(
+            state.report(
                 .duplicate, "there are two members '\(name(child))'", assuming: "the first counts", at: Self.place(of: child),
                 path: path + "/" + name(child))
             repeated.append(index)

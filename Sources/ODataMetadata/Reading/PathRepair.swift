@@ -32,7 +32,7 @@ struct PathRepair {
                 hasChanged = true
             }
             for group in schemas[index].targetedAnnotations where targets?.contains(group.target) == false {
-                state.tell(
+                state.report(
                     .unknownTarget, "the target '\(group.target)' of annotations isn't in the model", assuming: "they apply to nothing",
                     at: group.place, path: "Annotations of " + group.target)
             }
@@ -46,13 +46,13 @@ struct PathRepair {
     private func repaired(_ type: ServiceModel.StructuredType) -> ServiceModel.StructuredType? {
         let key = type.key.filter { reference in
             guard paths.leadsNowhere(reference.path, from: type.qualifiedName) else { return true }
-            state.tell(
+            state.report(
                 .unknownKeyProperty, "the key has a property '\(reference.path)' that isn't in the type",
                 assuming: "the key doesn't contain it", at: type.place, path: type.target)
             return false
         }
         if type.kind == .entity, !type.isAbstract, key.isEmpty, model.key(of: type).isEmpty, !paths.hasExternalBase(type) {
-            state.tell(
+            state.report(
                 .missingKey, "the entity type has no key", assuming: "its entities can't be addressed by a key", at: type.place,
                 path: type.target, severity: .noted)
         }
@@ -61,7 +61,7 @@ struct PathRepair {
             guard let partner = relation.partner, relation.targetType != "Edm.EntityType",
                 paths.leadsNowhere(partner, from: relation.targetType)
             else { return false }
-            state.tell(
+            state.report(
                 .unknownPartner, "the partner '\(partner)' isn't in '\(relation.targetType)'", assuming: "the property has no partner",
                 at: relation.place, path: relation.target)
             return true
@@ -78,7 +78,7 @@ struct PathRepair {
     private func repaired(_ original: ServiceModel.EntityContainer) -> ServiceModel.EntityContainer {
         var container = original
         if let base = container.extends, model.index.containers[base] == nil, !paths.isExternal(base) {
-            state.tell(
+            state.report(
                 .unknownResource, "the container extends '\(base)', which isn't in the model", assuming: "it extends nothing",
                 at: container.place, path: container.target)
             container.extends = nil
@@ -99,7 +99,7 @@ struct PathRepair {
         for index in container.operationImports.indices {
             let item = container.operationImports[index]
             if !model.hasOperation(item.operation), !paths.isExternal(item.operation) {
-                state.tell(
+                state.report(
                     .unknownResource, "the \(item.kind == .action ? "action" : "function") '\(item.operation)' isn't in the model",
                     assuming: "the import is kept, without parameters", at: item.place, path: item.target)
             }
@@ -107,7 +107,7 @@ struct PathRepair {
             let local = self.local(set, in: container)
             container.operationImports[index].entitySet = local
             if !isTarget(local, in: container, names, isComplete: isComplete) {
-                state.tell(
+                state.report(
                     .unknownResource, "the entity set '\(set)' isn't in the model", assuming: "the import names no set", at: item.place,
                     path: item.target)
                 container.operationImports[index].entitySet = nil
@@ -145,7 +145,7 @@ struct PathRepair {
             var binding = binding
             binding.target = local(binding.target, in: container)
             func drop(_ kind: ModelDiagnostic.Kind, _ message: String) -> ServiceModel.NavigationPropertyBinding? {
-                state.tell(kind, message, assuming: "the binding is ignored", at: binding.place, path: path)
+                state.report(kind, message, assuming: "the binding is ignored", at: binding.place, path: path)
                 return nil
             }
             if !isTarget(binding.target, in: container, names, isComplete: isComplete) {

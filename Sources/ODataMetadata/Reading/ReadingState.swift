@@ -36,13 +36,13 @@ final class ReadingState {
     func isShort(_ name: String, at place: Place, assuming assumption: String) -> Bool {
         if Self.canRead(name) { return true }
         let start = String(name.unicodeScalars.prefix(40))
-        tell(.invalidName, "the name '\(start)…' is longer than \(Self.nameLimit) bytes", assuming: assumption, at: place)
+        report(.invalidName, "the name '\(start)…' is longer than \(Self.nameLimit) bytes", assuming: assumption, at: place)
         return false
     }
 
     func declare(alias: String, of namespace: String, at place: Place) {
         if let other = namespaces[alias], other != namespace {
-            tell(
+            report(
                 .duplicateSchema, "the alias '\(alias)' is declared for two namespaces", assuming: "it means '\(other)'", at: place)
         } else {
             namespaces[alias] = namespace
@@ -138,14 +138,14 @@ final class ReadingState {
         return step()
     }
 
-    func tell(
+    func report(
         _ kind: ModelDiagnostic.Kind, _ message: String, assuming assumption: String, at place: Place,
         severity: ModelDiagnostic.Severity = .repaired
     ) {
-        tell(kind, message, assuming: assumption, at: place, path: path.joined(separator: "/"), severity: severity)
+        report(kind, message, assuming: assumption, at: place, path: path.joined(separator: "/"), severity: severity)
     }
 
-    func tell(
+    func report(
         _ kind: ModelDiagnostic.Kind, _ message: String, assuming assumption: String, at place: Place, path: String,
         severity: ModelDiagnostic.Severity = .repaired
     ) {

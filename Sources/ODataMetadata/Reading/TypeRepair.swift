@@ -41,14 +41,14 @@ struct TypeRepair {
         repairBases(&schemas)
         for index in schemas.indices {
             let namespace = schemas[index].namespace
-            tellNames(schemas[index])
+            reportNames(schemas[index])
             for type in schemas[index].entityTypes.indices { repairProperties(&schemas[index].entityTypes[type], in: namespace) }
             for type in schemas[index].complexTypes.indices { repairProperties(&schemas[index].complexTypes[type], in: namespace) }
             for type in schemas[index].enumTypes.indices { repairUnderlying(&schemas[index].enumTypes[type]) }
             for type in schemas[index].typeDefinitions.indices {
                 let definition = schemas[index].typeDefinitions[type]
                 if !definition.underlyingType.isPrimitive {
-                    tell(
+                    report(
                         .unknownType, "the type definition has the type '\(definition.underlyingType.name)', which isn't primitive",
                         "it is Edm.Untyped",
                         definition.place, definition.target)
@@ -68,8 +68,8 @@ struct TypeRepair {
         }
     }
 
-    private func tell(_ kind: ModelDiagnostic.Kind, _ message: String, _ assumption: String, _ place: Place, _ path: String) {
-        state.tell(kind, message, assuming: assumption, at: place, path: path)
+    private func report(_ kind: ModelDiagnostic.Kind, _ message: String, _ assumption: String, _ place: Place, _ path: String) {
+        state.report(kind, message, assuming: assumption, at: place, path: path)
     }
 
     private func isExternal(_ name: String) -> Bool { externalNamespaces.hasPrefix(of: name) }
@@ -88,7 +88,7 @@ struct TypeRepair {
                 bases[type.qualifiedName] = name
                 return
             }
-            tell(
+            report(
                 .unknownBase,
                 kinds[name] == nil ? "the base type '\(base)' isn't in the model" : "the base type '\(base)' is of another kind",
                 "the type has no base type", type.place, type.target)
@@ -112,7 +112,7 @@ struct TypeRepair {
         }
         forEachType(&schemas) { type, _ in
             guard let base = type.baseType, bases[type.qualifiedName] == nil else { return }
-            tell(
+            report(
                 .inheritanceCycle, "the type is its own ancestor, by its base type '\(base)'", "the type has no base type", type.place,
                 type.target)
             type.baseType = nil
@@ -127,11 +127,11 @@ struct TypeRepair {
         }
     }
 
-    private func tellNames(_ schema: ServiceModel.Schema) {
+    private func reportNames(_ schema: ServiceModel.Schema) {
         guard namespaces.count > 1 else { return }
         func check(_ element: some ServiceModel.Element, _ place: Place) {
             guard namespaces.contains(element.target) else { return }
-            state.tell(
+            state.report(
                 .nameOfNamespace, "the type has the name of a namespace", assuming: "both are kept", at: place, path: element.target,
                 severity: .noted)
         }
@@ -155,13 +155,13 @@ struct TypeRepair {
     ) {
         if let name = found(type.name, in: namespace) {
             if name != type.name {
-                tell(.unknownType, "the type '\(type.name)' has no namespace", "it is '\(name)'", place, path())
+                report(.unknownType, "the type '\(type.name)' has no namespace", "it is '\(name)'", place, path())
                 type.name = name
             }
             // An entity in a collection is never null, and a document can't state it.
             if type.isCollection, kinds[name] == .entity || name == "Edm.EntityType" { type.isNullable = false }
         } else if !isExternal(type.name) {
-            tell(.unknownType, "the type '\(type.name)' isn't in the model", "it is Edm.Untyped", place, path())
+            report(.unknownType, "the type '\(type.name)' isn't in the model", "it is Edm.Untyped", place, path())
             type.name = "Edm.Untyped"
         }
     }
@@ -176,7 +176,7 @@ struct TypeRepair {
     private func repairUnderlying(_ type: inout ServiceModel.EnumType) {
         let allowed: Set = ["Edm.Byte", "Edm.SByte", "Edm.Int16", "Edm.Int32", "Edm.Int64"]
         if allowed.contains(type.underlyingType) { return }
-        tell(
+        report(
             .invalidValue, "the underlying type of an enumeration can't be '\(type.underlyingType)'", "it is Edm.Int32", type.place,
             type.target)
         type.underlyingType = "Edm.Int32"
@@ -195,7 +195,7 @@ struct TypeRepair {
             operation.returnType = repaired
         }
         if operation.isBound && operation.parameters.isEmpty {
-            tell(.missing, "the operation is bound, but has no parameter", "it isn't bound", operation.place, target)
+            report(.missing, "the operation is bound, but has no parameter", "it isn't bound", operation.place, target)
             operation.isBound = false
         }
         // The path of an overload contains the types of its parameters.
@@ -215,12 +215,12 @@ struct TypeRepair {
 
     private func entityType(_ name: String, in namespace: String, at place: Place, path: String) -> String {
         if let found = found(name, in: namespace), kinds[found] == .entity || found == "Edm.EntityType" || found == "Edm.Untyped" {
-            if found != name { tell(.unknownType, "the type '\(name)' has no namespace", "it is '\(found)'", place, path) }
+            if found != name { report(.unknownType, "the type '\(name)' has no namespace", "it is '\(found)'", place, path) }
             return found
         }
         if kinds[name] == nil, isExternal(name) { return name }
         let isThere = kinds[name] != nil || Self.primitives.contains(name)
-        tell(
+        report(
             .unknownType, isThere ? "the type '\(name)' isn't an entity type" : "the entity type '\(name)' isn't in the model",
             "it is Edm.Untyped", place, path)
         return "Edm.Untyped"

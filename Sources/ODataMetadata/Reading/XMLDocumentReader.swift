@@ -100,7 +100,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
             outcome.extensions.attributes += node.keptAttributes
         case .root where isKnown && elementName == "Schema":
             // Some tools write a file with only a schema.
-            state.tell(
+            state.report(
                 .missing, "the schema isn't inside of an Edmx element", assuming: "the version is taken from the namespace", at: place,
                 severity: .noted)
             begin(node)
@@ -153,7 +153,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
         if isTolerated(error) {
             guard (error as NSError).code == 201 else { return }
-            state.tell(
+            state.report(
                 .undeclaredPrefix, "a prefix isn't declared", assuming: "it is used as a namespace",
                 at: Place(line: parser.lineNumber, column: parser.columnNumber))
         } else if failure == nil {

@@ -24,7 +24,7 @@ extension XMLSchemaReader {
     func rest(_ node: XMLNode) -> [ServiceModel.Extensions.Attribute] {
         guard !node.attributes.isEmpty else { return [] }
         for attribute in node.attributes where attribute.namespace.isEmpty && !Self.olderAttributes.contains(attribute.name) {
-            state.tell(
+            state.report(
                 .unknownElement, "\(node.name) has an unknown attribute '\(attribute.name)'", assuming: "it is kept unchanged",
                 at: node.place, severity: .noted)
         }
@@ -54,7 +54,7 @@ extension XMLSchemaReader {
         }
         guard state.isShort(name, at: node.place, assuming: "the element is kept unchanged, outside of the model") else { return nil }
         if !ReadingState.isIdentifier(name) {
-            state.tell(
+            state.report(
                 .invalidName, "the name '\(name.prefix(200))' of the \(node.name) isn't an identifier of OData",
                 assuming: "it is kept unchanged", at: node.place, severity: .noted)
         }
@@ -62,18 +62,18 @@ extension XMLSchemaReader {
     }
 
     func missing(_ attribute: String, of node: XMLNode, assuming assumption: String) {
-        state.tell(.missing, "\(node.name) has no \(attribute)", assuming: assumption, at: node.place)
+        state.report(.missing, "\(node.name) has no \(attribute)", assuming: assumption, at: node.place)
     }
 
     /// Reports an element of CSDL that isn't allowed here, and returns it as an unknown one.
     func unknown(_ node: XMLNode) -> ServiceModel.Extensions.Element {
-        if node.isKnown { tellUnknown(node, assuming: "it is kept unchanged, outside of the model") }
+        if node.isKnown { reportUnknown(node, assuming: "it is kept unchanged, outside of the model") }
         return node.kept
     }
 
-    func tellUnknown(_ node: XMLNode, assuming assumption: String) {
+    func reportUnknown(_ node: XMLNode, assuming assumption: String) {
         let isOther = Self.knownElements.contains(node.name)
-        state.tell(
+        state.report(
             isOther ? .misplacedElement : .unknownElement,
             isOther ? "\(node.name) isn't allowed here" : "CSDL has no element '\(node.name.prefix(100))'", assuming: assumption,
             at: node.place)

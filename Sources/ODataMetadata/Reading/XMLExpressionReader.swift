@@ -23,7 +23,7 @@ struct XMLExpressionReader {
     func annotation(_ node: XMLNode) -> ServiceModel.Annotation? {
         // V3 has TypeAnnotation, with a type as its term, and the values of a record as its children.
         guard let term = node.take("Term") ?? (node.name == "TypeAnnotation" ? node.take("Type") : nil) else {
-            state.tell(.missing, "\(node.name) has no Term", assuming: "the annotation is ignored", at: node.place)
+            state.report(.missing, "\(node.name) has no Term", assuming: "the annotation is ignored", at: node.place)
             return nil
         }
         let name = state.name(term)
@@ -54,21 +54,21 @@ struct XMLExpressionReader {
         var result: ServiceModel.Expression?
         for attribute in node.keptAttributes {
             guard attribute.namespace.isEmpty, let value = constant(attribute.name, attribute.value, at: node.place) else {
-                state.tell(
+                state.report(
                     .unknownElement, "\(node.name) has an unknown attribute '\(attribute.name)'", assuming: "it is ignored",
                     at: node.place)
                 continue
             }
-            if result == nil { result = value } else { tellSecond(node) }
+            if result == nil { result = value } else { reportSecond(node) }
         }
         for child in operands(of: node) {
-            if result == nil { result = expression(child) } else { tellSecond(child) }
+            if result == nil { result = expression(child) } else { reportSecond(child) }
         }
         return result
     }
 
-    private func tellSecond(_ node: XMLNode) {
-        state.tell(.duplicate, "there are two values, the second in \(node.name)", assuming: "the first counts", at: node.place)
+    private func reportSecond(_ node: XMLNode) {
+        state.report(.duplicate, "there are two values, the second in \(node.name)", assuming: "the first counts", at: node.place)
     }
 
     private func operands(of node: XMLNode) -> [XMLNode] {
@@ -134,7 +134,7 @@ struct XMLExpressionReader {
         case "If":
             let parts = operands(of: node).map(expression)
             guard parts.count >= 2 else { return missing(node) }
-            if parts.count > 3 { tellSecond(node) }
+            if parts.count > 3 { reportSecond(node) }
             return .if(parts[0], then: parts[1], else: parts.count > 2 ? parts[2] : nil)
         case "LabeledElement":
             let name = node.take("Name") ?? ""
@@ -149,10 +149,10 @@ struct XMLExpressionReader {
         }
         if let op = ServiceModel.Expression.BinaryOperator(rawValue: node.name) {
             let parts = operands(of: node).map(expression)
-            if parts.count > 2 { tellSecond(node) }
+            if parts.count > 2 { reportSecond(node) }
             return .binaryOperation(op, parts.first ?? missing(node), parts.dropFirst().first ?? missing(node))
         }
-        state.tell(
+        state.report(
             .unknownElement, "CSDL has no expression '\(node.name.prefix(100))'", assuming: "it is null", at: node.place)
         return .null
     }
@@ -162,13 +162,13 @@ struct XMLExpressionReader {
         var names: Set<String> = []
         for child in operands(of: node) {
             guard child.name == "PropertyValue", let name = child.take("Property") else {
-                state.tell(
+                state.report(
                     .unknownElement, "\(child.name) in a record isn't a PropertyValue with a Property", assuming: "it is ignored",
                     at: child.place)
                 continue
             }
             guard names.insert(name).inserted else {
-                state.tell(.duplicate, "the record has two values of '\(name)'", assuming: "the first counts", at: child.place)
+                state.report(.duplicate, "the record has two values of '\(name)'", assuming: "the first counts", at: child.place)
                 continue
             }
             record.values.append(.init(name: name, value: value(of: child), annotations: annotations(in: child)))
@@ -177,7 +177,7 @@ struct XMLExpressionReader {
     }
 
     private func missing(_ node: XMLNode) -> ServiceModel.Expression {
-        state.tell(.missing, "\(node.name) has too few operands", assuming: "they are null", at: node.place)
+        state.report(.missing, "\(node.name) has too few operands", assuming: "they are null", at: node.place)
         return .null
     }
 }
@@ -193,7 +193,7 @@ extension ReadingState {
         var seen: Set<Key> = []
         return annotations.filter { annotation in
             if seen.insert(Key(term: annotation.term, qualifier: annotation.qualifier)).inserted { return true }
-            tell(
+            report(
                 .duplicate, "there are two annotations with the term '\(annotation.term)'", assuming: "the first counts",
                 at: annotation.place)
             return false

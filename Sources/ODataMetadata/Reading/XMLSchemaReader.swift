@@ -114,7 +114,7 @@ struct XMLSchemaReader {
             guard let name = name(of: node) else { break }
             let association = self.association(node, ServiceModel.qualified(name, in: namespace))
             if associations.all[association.name] != nil {
-                state.tell(
+                state.report(
                     .duplicate, "there are two associations '\(association.name)'", assuming: "the first counts", at: node.place)
             } else {
                 associations.all[association.name] = association
@@ -145,7 +145,7 @@ struct XMLSchemaReader {
                 group.annotations[index].qualifier = qualifier
             }
         }
-        for child in node.children where !Self.annotationNames.contains(child.name) { tellUnknown(child, assuming: "it is ignored") }
+        for child in node.children where !Self.annotationNames.contains(child.name) { reportUnknown(child, assuming: "it is ignored") }
         return group
     }
 
@@ -167,7 +167,7 @@ struct XMLSchemaReader {
                 if let relation = navigationProperty(child) { relations.append(relation) } else { extensions.elements.append(child.kept) }
             case "Key" where child.isKnown:
                 if hasKey {
-                    state.tell(.duplicate, "the type has two keys", assuming: "the first counts", at: child.place)
+                    state.report(.duplicate, "the type has two keys", assuming: "the first counts", at: child.place)
                 } else {
                     hasKey = true
                     key = self.key(child)
@@ -192,7 +192,7 @@ struct XMLSchemaReader {
     private func key(_ node: XMLNode) -> [ServiceModel.KeyReference] {
         node.children.compactMap { child in
             guard child.name == "PropertyRef", let path = child.take("Name") else {
-                tellUnknown(child, assuming: "it is ignored")
+                reportUnknown(child, assuming: "it is ignored")
                 return nil
             }
             return ServiceModel.KeyReference(path: path, alias: child.take("Alias"))
