@@ -34,7 +34,7 @@ enum Quickstart {
         print("Quickstart: a small shop listens on \(service.url) and has \(service.productCount) products.")
 
         let rest = await job("1. Calling declared endpoints") { try await RESTJob(service: service).run() }
-        let odata = await job("2. Fetching an OData entity set") { try await ODataJob(service: service).run() }
+        let odata = await job("2. Fetching an OData entity set") { try await QueryJob(service: service).run() }
         let logging = await job("3. Shipping log records") { try await LoggingJob(service: service).run() }
         let allDone = rest && odata && logging
         print(allDone ? "\nQuickstart: all three jobs done." : "\nQuickstart: not every job succeeded.")

@@ -1,6 +1,6 @@
 public import HTTPTransport
 
-// Records and requests have the same traces.
+// Imported so that records and requests use the same type of trace.
 @_exported public import struct HTTPTransport.TraceContext
 @_exported public import struct HTTPTransport.TracePropagation
 
@@ -218,7 +218,7 @@ extension RemoteLogger {
         pipeline.keeps(level, metadataProvider == nil || !pipeline.samples(level) ? traceContext : providedTrace ?? traceContext)
     }
 
-    /// The trace of the metadata provider, by which records are sampled. A provider that logs finds its own thread marked.
+    /// The trace of the metadata provider, which determines sampling. The thread is marked, so log calls of the provider make no records.
     private var providedTrace: TraceContext? {
         guard let mark = SinkMark() else { return nil }
         defer { mark.remove() }

@@ -197,8 +197,24 @@ struct WebLinkParser {
     }
 }
 
-/// An extended value of a parameter, `charset'language'percent-encoded` (RFC 8187 §3.2).
-enum ExtendedValue {
+/// An extended value of a parameter, `charset'language'percent-encoded`, which represents any text in ASCII (RFC 8187 §3.2).
+package enum ExtendedValue {
+    /// Returns `UTF-8''` followed by the text's UTF-8 bytes, percent-encoded unless they are `attr-char`.
+    package static func encoded(_ text: String) -> String {
+        var result = "UTF-8''"
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            case _ where "!#$&+-.^_`|~".utf8.contains(byte):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                result += "%" + Hexadecimal.text(of: [byte]).uppercased()
+            }
+        }
+        return result
+    }
+
     /// Returns the text and its language; `nil` if the value has another form, another charset than UTF-8 or ISO-8859-1, or bytes that
     /// aren't valid in its charset.
     static func decoded(_ value: String) -> (text: String, language: String?)? {

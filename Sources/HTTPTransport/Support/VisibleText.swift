@@ -166,29 +166,6 @@ extension String {
         }
         return result ?? utf8.allSatisfy(isOfKind)
     }
-
-    /// Whether any UTF-8 byte is below a limit of at most 128. Examines eight bytes at a time.
-    func hasBytes(below limit: UInt8) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let result = utf8.withContiguousStorageIfAvailable { bytes in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            var place = 0
-            var found: UInt64 = 0
-            while place + 8 <= bytes.count {
-                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-                // A byte below the limit borrows into its highest bit, which isn't set in the byte itself. A byte above such a byte may be
-                // falsely detected, which doesn't change the result.
-                found |= (word &- ones &* UInt64(limit)) & ~word & (ones << 7)
-                place += 8
-            }
-            while place < bytes.count {
-                if bytes[place] < limit { found = 1 }
-                place += 1
-            }
-            return found != 0
-        }
-        return result ?? utf8.contains { $0 < limit }
-    }
 }
 
 extension StringProtocol {

@@ -174,7 +174,7 @@ struct BatchForm: Sendable {
     let urls: BatchSettings.URLForm
     let statesLengths: Bool
     let groupsAreAtomic: Bool
-    /// Whether a change outside of a group is written as a change set of its own. In version 2, only reads are outside of change sets
+    /// Whether a change outside of a group is written as a separate change set. In version 2, only reads are outside of change sets
     /// (OData 2.0, Batch Processing, section 2.1).
     let changesAreInChangeSets: Bool
     /// The service root, with a slash at its end.

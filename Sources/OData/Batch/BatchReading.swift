@@ -84,7 +84,7 @@ struct BatchAnswering: Sendable {
             return .failure(error)
         } catch {
             if Task.isCancelled || error is CancellationError { throw error }
-            // The call's own code, such as that of a declared call, threw another error.
+            // Code of the call itself, such as a declared call's, threw another error.
             return .failure(
                 ServiceError(call: identity, stage: .decoding, kind: .batch, message: ServiceError.text(of: error), cause: error))
         }

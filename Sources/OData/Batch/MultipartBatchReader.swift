@@ -29,7 +29,7 @@ struct MultipartBatchReader {
         }
 
         func message(_ limit: Int) -> Result<BatchMessage, ODataBatchError> {
-            if isTooLarge { return .failure(.malformed("it is larger than the bound of \(limit) bytes: raise the client's bodyLimit")) }
+            if isTooLarge { return .failure(.malformed("it is larger than the limit of \(limit) bytes: raise the client's bodyLimit")) }
             return Result { () throws(ODataBatchError) in try BatchMessage(bytes, id: id) }
         }
     }
@@ -160,7 +160,7 @@ struct MultipartBatchReader {
     private func grow(_ set: inout ChangeSet, by size: Int) throws {
         set.size += size
         guard set.size <= limit else {
-            throw ODataBatchError.malformed("the change set is larger than the bound of \(limit) bytes: raise the client's bodyLimit")
+            throw ODataBatchError.malformed("the change set is larger than the limit of \(limit) bytes: raise the client's bodyLimit")
         }
     }
 

@@ -69,7 +69,7 @@ public struct BatchSettings: Sendable, Hashable {
 
 /// Sends reads of concurrent tasks together.
 protocol ReadDeferral: Sendable {
-    /// Returns the response to a read; `nil` if the call is to be sent on its own.
+    /// Returns the response to a read; `nil` if the call must be sent separately.
     func answer(to call: EnclosedCall, of client: ODataClient) async throws -> TransportResponse?
 }
 
@@ -77,7 +77,7 @@ protocol ReadDeferral: Sendable {
 struct BatchSource: Sendable {
     let response: ServiceResponse<ResponseBody>
     let errors: StreamErrors
-    /// Throws the error that the service reports behind the body.
+    /// Throws the error that the service reports after the body.
     let checkEnd: @Sendable () throws -> Void
 
     /// The media type of the body.

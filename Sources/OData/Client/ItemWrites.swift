@@ -108,7 +108,7 @@ private struct ItemPermissions {
             })
     }
 
-    /// Returns control information if it names a type; version 2 has more beside it.
+    /// Returns control information if it names a type; version 2 has more information in the same object.
     private static func type(_ control: DynamicEntity.Property) -> DynamicEntity.Property? {
         guard ItemControl.typeNames.contains(control.name) else { return nil }
         guard case .object(let object) = control.value else { return control }
@@ -117,7 +117,7 @@ private struct ItemPermissions {
 
     /// Returns a value with other objects: it is one, or has them as elements.
     ///
-    /// - Parameter change: returns another object; its second argument says whether the object is an element.
+    /// - Parameter change: returns another object; its second argument is `true` if the object is an element.
     private static func mapped<Failure: Error>(
         _ value: ODataValue, _ change: (DynamicEntity, Bool) throws(Failure) -> DynamicEntity
     ) throws(Failure) -> ODataValue {
@@ -161,7 +161,7 @@ private struct ItemPermissions {
             let refusal = refusal(of: declaration, inElement: isElement) ?? (isNull ? "it can't be null" : nil)
             if let refusal {
                 guard before.contains(where: { $0.isSame(as: property.value) }) else { throw .notSettable(property.name, reason: refusal) }
-                // A value that can be set only once is no change, and would be lost if it weren't sent.
+                // An equal value isn't a change, but a property that can be set only once would lose it if it weren't sent.
                 if declaration.isOfService || isNull { result[property.name] = nil }
                 continue
             }

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// The resource that tells how far a service is with a request (Protocol 4.01, section 11.6).
+/// The resource that reports a service's progress with a request (Protocol 4.01, section 11.6).
 struct JobMonitor: Sendable {
     var url: URL
     /// Whether the monitor is on another origin than the service, and gets no credentials.
@@ -48,9 +48,9 @@ struct JobReport: Sendable {
 struct MonitorAnswer: Sendable {
     let response: ServiceResponse<Data>
     let monitor: JobMonitor
-    /// What the service says about the request in the body; `nil` if the body is the result.
+    /// The service's report about the request, from the body; `nil` if the body is the result.
     let report: JobReport?
-    /// Whether the body may tell a failure although the status is a success.
+    /// Whether the body may report a failure although the status is a success.
     let mayTellFailure: Bool
 
     /// - Parameter hasNoValue: whether the body isn't read as the result.

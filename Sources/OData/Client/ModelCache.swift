@@ -10,7 +10,7 @@ public enum ModelFreshness: Sendable, Hashable {
     case revalidated
 }
 
-/// The models of a client's service, with what tells whether they are current.
+/// The models of a client's service, with the validators that show whether they are current.
 ///
 /// One fetch of a document runs at a time, in a separate task, and all calls wait for it, so that no call's cancellation ends it while
 /// others wait. If no call waits any more, it is cancelled.

@@ -327,7 +327,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         configuration.diagnostics.report(.init(.notice, note))
     }
 
-    /// Reports, once, that the service doesn't say whether it accepts repeatable requests.
+    /// Reports, once, that it is unknown whether the service accepts repeatable requests.
     func noteUnconfirmedRepeatability(_ operation: ODataOperation) {
         let isNew = settings.withLock { settings in
             defer { settings.hasNotedRepeatability = true }

@@ -26,7 +26,7 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
         var waiterCount = 0
     }
 
-    /// What a caller does that needs news of the job.
+    /// How a caller gets the job's state.
     private enum Turn {
         case cancelled
         case known
@@ -156,7 +156,7 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
         case .cancelled: waiter.resume(throwing: CancellationError())
         case .known: waiter.resume(returning: .finished)
         case .waits: break
-        // A task of its own, because the answer belongs to all callers and isn't sent again if the first of them is cancelled.
+        // A separate task, because the answer belongs to all callers and isn't sent again if the first of them is cancelled.
         case .first(let monitor): Task { await ask(monitor) }
         }
     }
@@ -201,16 +201,16 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
     }
 }
 
-/// What a service says about a request that it carries out.
+/// The state of a request that a service performs.
 public enum ODataJobStatus: Sendable, Hashable {
-    /// The request isn't finished: the progress from 0 to 1, if the service reports it, and the time to wait before asking again, if it says
-    /// so.
+    /// The request isn't finished: the progress from 0 to 1, if the service reports it, and the time to wait before asking again, if it
+    /// states one.
     case running(progress: Double?, wait: Duration?)
     /// The result is known.
     case finished
 }
 
-/// What a service answered to a cancellation.
+/// A service's answer to a cancellation.
 public enum ODataJobCancellation: Sendable, Hashable {
     /// The request was cancelled.
     case cancelled

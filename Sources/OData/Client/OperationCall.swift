@@ -24,7 +24,7 @@ public struct OperationArgument: Sendable {
         self.value = value
         isOmitted = value == nil && isOptional
         if let value {
-            // Of values that aren't literals, the JSON is the argument.
+            // If a value isn't a literal, its JSON is the argument.
             expression = (value as? any QueryOperand)?.queryExpression ?? Self.expression(value.odataValue)
         } else {
             expression = QueryExpression(.literal(.null))

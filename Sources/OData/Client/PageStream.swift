@@ -3,7 +3,7 @@ import WebServiceClient
 
 /// A page being received: its entities one by one and, at its end, its metadata.
 ///
-/// A class, because a value would be copied for every entity as it is passed from call to call.
+/// A class, because a value would be copied for every entity when it is passed from call to call.
 final class PageStream<Entity: Decodable & Sendable> {
     private let source: PageSource
     private let reader: PageReader<Entity>

@@ -60,7 +60,7 @@ extension EdmStream {
 
 // Bytes inside of a payload (JSON Format 4.01, section 9).
 extension EdmStream {
-    /// Returns the bytes of an inline value: JSON as it is, text as UTF-8, and others from base64url; `nil` if the value isn't of this form.
+    /// Returns the bytes of an inline value: JSON unchanged, text as UTF-8, and others from base64url; `nil` for values of other forms.
     static func inlineBytes(_ value: ODataValue, _ contentType: String?) -> Data? {
         let type = contentType.flatMap { MediaType($0) }
         if let type, type.isJSON { return try? PayloadWriter.data(value) }

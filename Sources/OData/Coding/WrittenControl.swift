@@ -5,8 +5,8 @@
 extension DynamicEntity {
     /// The entity without the control information that a service computes, at all levels.
     ///
-    /// The types of entities and properties stay as they were read, because the declared type may be a base. So do bindings, annotations,
-    /// and a reference to an existing entity: an object with its id and without properties (JSON Format 4.01, section 14).
+    /// The types of entities and properties stay unchanged, because the declared type may be a base. So do bindings, annotations, and a
+    /// reference to an existing entity: an object with its id and without properties (JSON Format 4.01, section 14).
     var withoutControl: DynamicEntity {
         guard hasControl else { return self }
         return written(isTop: true)
@@ -20,7 +20,7 @@ extension DynamicEntity {
         }
     }
 
-    /// Whether it stands for an existing entity.
+    /// Whether it is a reference to an existing entity.
     private var isReference: Bool {
         (self["@odata.id"] ?? self["@id"] ?? self["__metadata"]?["uri"]) != nil && !names.contains { ControlInformation.isProperty($0) }
     }

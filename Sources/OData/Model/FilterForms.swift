@@ -183,7 +183,7 @@ extension RequestVerifier {
 }
 
 extension Restrictions {
-    /// The properties for which a filter has only some conditions, with the name of what says so.
+    /// The properties for which a filter may have only some conditions, with the name of the annotation.
     fileprivate func filterForms(of type: ServiceModel.StructuredType?) -> [(path: String, form: FilterForm, name: String)] {
         var forms: [(String, FilterForm, String)] = []
         if let found = annotation("FilterRestrictions") {

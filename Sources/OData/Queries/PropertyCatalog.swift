@@ -8,7 +8,7 @@ import WebServiceClient
 /// `@unchecked Sendable` because the samples are never changed and only read through key paths; entity types are `Sendable`. Locks protect
 /// what is determined later.
 final class PropertyCatalog: @unchecked Sendable {
-    /// What a type decodes.
+    /// The properties that a type decodes.
     struct Decoded: Sendable {
         /// The names, in the type's order; `nil` if they can't be determined.
         let names: [String]?
@@ -21,7 +21,7 @@ final class PropertyCatalog: @unchecked Sendable {
     }
 
     let type: Any.Type
-    /// What the type states.
+    /// The properties that the type states.
     let stated: DecodedProperties
     let selection: DefaultSelection
 
@@ -62,7 +62,7 @@ final class PropertyCatalog: @unchecked Sendable {
         selection = naming?.defaultSelection ?? .decoded
     }
 
-    /// What the type decodes.
+    /// The properties that the type decodes.
     var decoded: Decoded {
         if let known = known.withLock({ $0 }) { return known }
         let made: Decoded

@@ -24,7 +24,7 @@ public protocol PropertyNaming {
 }
 
 extension PropertyNaming {
-    /// No names: those of all properties are determined by decoding samples.
+    /// No names: decoding samples determines the names of all properties.
     public static var propertyNames: [PartialKeyPath<Self>: String] { [:] }
     /// The properties that decoding a sample of the type shows.
     public static var decodedProperties: DecodedProperties { .sampled }
@@ -51,7 +51,7 @@ public enum DefaultSelection: Sendable, Hashable {
     /// Those that the type decodes, if they are known, without relations. In version 2 relations are selected too, because a service then
     /// sends their links.
     case decoded
-    /// None: the service returns what it returns by default. For types with many properties, some of which a service refuses in lists.
+    /// None: the service chooses the properties. For types with many properties, if the service refuses some of them in lists.
     case none
     /// These, by their wire names.
     case names([String])

@@ -51,13 +51,13 @@ final class ProbePass {
     /// The paths of optionals that must be nil, and of collections that must be empty, because their contents can't be created.
     var emptied: Set<[String]> = []
     private var depth = 0
-    /// What the type requests for each of its properties; recorded only by ``init(recordingRequests:)``.
+    /// The type's request for each of its properties; recorded only by ``init(recordingRequests:)``.
     private(set) var requests: [String: Request] = [:]
     private let recordsRequests: Bool
 
     /// The request of a type for one of its properties.
     struct Request {
-        /// The types that were requested, the outermost first: that of a wrapper precedes that of its value.
+        /// The types that were requested, the outermost first: a wrapper's type precedes its value's.
         var types: [any Any.Type] = []
         /// Whether null was expected.
         var isOptional = false

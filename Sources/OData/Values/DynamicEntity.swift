@@ -45,7 +45,7 @@ public struct DynamicEntity: Sendable, Hashable {
         nesting = .cut
     }
 
-    /// All properties, with unique names. The array is made anew for each access.
+    /// All properties, with unique names. Each access makes a new array.
     public var properties: [Property] {
         var properties: [Property] = []
         properties.reserveCapacity(values.count)

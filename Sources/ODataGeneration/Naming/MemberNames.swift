@@ -13,7 +13,7 @@ struct MemberNames: Sendable {
 
     private let overrides: [String: String]
 
-    init(_ enumerations: [ServiceModel.EnumType], _ tree: TypeTree, overrides: [String: String]) {
+    init(_ enumerations: [ServiceModel.EnumType], _ tree: DerivationTree, overrides: [String: String]) {
         self.overrides = overrides
         for type in enumerations {
             keep(NameScope(reserved: SwiftNames.memberStatics), type.members.map { ($0.target, $0.name) }, type.qualifiedName)

@@ -9,7 +9,7 @@ struct NameTable: Sendable {
     /// The name of the client.
     var client: String { service + "Client" }
     /// The types with their bases.
-    let tree: TypeTree
+    let tree: DerivationTree
     /// The names of the enumerations for namespaces. The declarations of the service's own namespace are in the outermost enumeration.
     private(set) var namespaces: [String: String] = [:]
     /// The simple names of types.
@@ -31,7 +31,7 @@ struct NameTable: Sendable {
     init(_ model: ServiceModel, service: String, overrides: [String: String], projections: [String]) {
         self.model = model
         self.service = service
-        tree = TypeTree(model)
+        tree = DerivationTree(model)
         let schemas = (model.schemas + model.includedSchemas).filter { schema in
             !schema.entityTypes.isEmpty || !schema.complexTypes.isEmpty || !schema.enumTypes.isEmpty
         }

@@ -38,7 +38,7 @@ struct TypeSelection: Sendable {
     }
 
     private let model: ServiceModel
-    private let tree: TypeTree
+    private let tree: DerivationTree
     private let exclude: [NamePattern]
     private var states: [String: State] = [:]
     private(set) var enumerations: Set<String> = []
@@ -50,9 +50,9 @@ struct TypeSelection: Sendable {
     var structuredTypes: Set<String> { Set(states.keys) }
 
     /// Selects the types of a configuration.
-    init(_ model: ServiceModel, _ configuration: GenerationConfiguration, tree: TypeTree? = nil) {
+    init(_ model: ServiceModel, _ configuration: GenerationConfiguration, tree: DerivationTree? = nil) {
         self.model = model
-        self.tree = tree ?? TypeTree(model)
+        self.tree = tree ?? DerivationTree(model)
         exclude = configuration.exclude.map { NamePattern($0) }
         checkExclusions(configuration.exclude)
         for inclusion in configuration.include ?? [.types(.init("*"))] {

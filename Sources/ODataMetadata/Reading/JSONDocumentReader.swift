@@ -3,7 +3,7 @@ import Foundation
 /// Reads a CSDL JSON document (CSDL JSON 4.01, section 4).
 enum JSONDocumentReader {
     static func read(_ data: Data, limits: ServiceModel.Limits, state: ReadingState) throws -> RawDocument {
-        let tree = try JSONTree.parse(data, depthLimit: min(limits.depth, 200))
+        let tree = try PositionedJSON.parse(data, depthLimit: min(limits.depth, 200))
         guard let members = tree.object else {
             throw ServiceModelError(
                 kind: .noSchema, message: "The JSON document isn't an object: it isn't metadata of OData.", line: Int(tree.place.line),

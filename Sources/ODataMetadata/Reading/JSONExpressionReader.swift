@@ -12,10 +12,10 @@ struct JSONExpressionReader {
         return annotations(chains, level: 0, at: object.place)
     }
 
-    private func annotations(_ chains: [([String], JSONTree.Member)], level: Int, at place: Place) -> [ServiceModel.Annotation] {
+    private func annotations(_ chains: [([String], PositionedJSON.Member)], level: Int, at place: Place) -> [ServiceModel.Annotation] {
         var result: [ServiceModel.Annotation] = []
         var owners: [String: Int] = [:]
-        var nested: [Int: [([String], JSONTree.Member)]] = [:]
+        var nested: [Int: [([String], PositionedJSON.Member)]] = [:]
         for (chain, member) in chains where chain.count == level + 1 {
             owners[chain[level]] = result.count
             result.append(annotation(chain[level], member))
@@ -38,7 +38,7 @@ struct JSONExpressionReader {
         return state.unique(result)
     }
 
-    private func annotation(_ name: String, _ member: JSONTree.Member) -> ServiceModel.Annotation {
+    private func annotation(_ name: String, _ member: PositionedJSON.Member) -> ServiceModel.Annotation {
         let parts = name.utf8.split(separator: UInt8(ascii: "#"), maxSplits: 1).map { String(Substring($0)) }
         let term = state.name(parts.first ?? "")
         return state.within("@" + term) {
@@ -49,7 +49,7 @@ struct JSONExpressionReader {
         }
     }
 
-    func expression(_ tree: JSONTree) -> ServiceModel.Expression {
+    func expression(_ tree: PositionedJSON) -> ServiceModel.Expression {
         switch tree.content {
         case .null: return .null
         case .bool(let value): return .bool(value)
@@ -111,7 +111,7 @@ struct JSONExpressionReader {
         return nil
     }
 
-    private func list(_ tree: JSONTree, atLeast least: Int, atMost most: Int = .max) -> [ServiceModel.Expression] {
+    private func list(_ tree: PositionedJSON, atLeast least: Int, atMost most: Int = .max) -> [ServiceModel.Expression] {
         var parts = (tree.array ?? [tree]).map(expression)
         if parts.count < least {
             state.report(.missing, "an expression has too few operands", assuming: "they are null", at: tree.place)

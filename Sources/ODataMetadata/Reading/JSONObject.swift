@@ -2,13 +2,13 @@
 final class JSONObject {
     let place: Place
     /// The members in the order of the document; `nil` for taken ones.
-    private var slots: [JSONTree.Member?]
+    private var slots: [PositionedJSON.Member?]
     /// The positions of annotations by the name of the annotated member; the name is empty for annotations of the object. The index avoids
     /// a search per member, because objects can have as many annotations as members.
     private var annotations: [String: [Int]] = [:]
 
     /// Creates the members of an object. If two members have the same name, the first counts, and the other is reported.
-    init(_ members: [JSONTree.Member], at place: Place, state: ReadingState) {
+    init(_ members: [PositionedJSON.Member], at place: Place, state: ReadingState) {
         self.place = place
         var seen: Set<String> = []
         slots = members.filter { member in
@@ -24,22 +24,22 @@ final class JSONObject {
     }
 
     /// The members that weren't taken.
-    var members: [JSONTree.Member] { slots.compactMap { $0 } }
+    var members: [PositionedJSON.Member] { slots.compactMap { $0 } }
 
     /// Whether one of the members is a control member.
     var hasControls: Bool { slots.contains { $0?.name.utf8.first == UInt8(ascii: "$") } }
 
     /// Removes a member and returns its value.
-    func take(_ name: String) -> JSONTree? {
+    func take(_ name: String) -> PositionedJSON? {
         guard let index = slots.firstIndex(where: { $0?.name == name }) else { return nil }
         defer { slots[index] = nil }
         return slots[index]?.value
     }
 
-    func value(_ name: String) -> JSONTree? { slots.first { $0?.name == name }??.value }
+    func value(_ name: String) -> PositionedJSON? { slots.first { $0?.name == name }??.value }
 
     /// Removes and returns the members with annotations of the object itself, or of one of its members.
-    func takeAnnotations(of name: String = "") -> [JSONTree.Member] {
+    func takeAnnotations(of name: String = "") -> [PositionedJSON.Member] {
         (annotations.removeValue(forKey: name) ?? []).compactMap { position in
             defer { slots[position] = nil }
             return slots[position]
@@ -47,7 +47,7 @@ final class JSONObject {
     }
 
     /// Removes and returns the members with names of the model: neither control members nor annotations.
-    func takeNamed() -> [JSONTree.Member] {
+    func takeNamed() -> [PositionedJSON.Member] {
         slots.indices.compactMap { position in
             guard let name = slots[position]?.name.utf8, name.first != UInt8(ascii: "$"), !name.contains(UInt8(ascii: "@")) else {
                 return nil

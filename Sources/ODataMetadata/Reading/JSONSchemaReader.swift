@@ -10,7 +10,7 @@ struct JSONSchemaReader {
 
     // MARK: Documents and schemas
 
-    func references(_ tree: JSONTree) -> [ServiceModel.Reference] {
+    func references(_ tree: PositionedJSON) -> [ServiceModel.Reference] {
         let parts = members(of: tree).map { member in (member, object(member.value), include(member.value)) }
         return parts.map { member, object, includes in
             var reference = ServiceModel.Reference(uri: member.name)
@@ -38,7 +38,7 @@ struct JSONSchemaReader {
         }
     }
 
-    private func include(_ tree: JSONTree) -> [(ServiceModel.Include, JSONObject)] {
+    private func include(_ tree: PositionedJSON) -> [(ServiceModel.Include, JSONObject)] {
         (tree.object?.first { $0.name == "$Include" }?.value.array ?? []).compactMap { tree in
             let object = self.object(tree)
             guard let namespace = object.string("$Namespace", state) else {
@@ -52,7 +52,7 @@ struct JSONSchemaReader {
         }
     }
 
-    func schema(_ member: JSONTree.Member) -> ServiceModel.Schema {
+    func schema(_ member: PositionedJSON.Member) -> ServiceModel.Schema {
         let namespace = member.name
         let object = object(member.value)
         var schema = ServiceModel.Schema(namespace: namespace, alias: object.string("$Alias", state))
@@ -75,7 +75,7 @@ struct JSONSchemaReader {
         return schema
     }
 
-    private func add(_ child: JSONTree.Member, to schema: inout ServiceModel.Schema) {
+    private func add(_ child: PositionedJSON.Member, to schema: inout ServiceModel.Schema) {
         let namespace = schema.namespace
         checkName(child)
         if let overloads = child.value.array {
@@ -110,7 +110,7 @@ struct JSONSchemaReader {
     // MARK: Types
 
     private func structuredType(
-        _ object: JSONObject, _ member: JSONTree.Member, in namespace: String, isEntity: Bool
+        _ object: JSONObject, _ member: PositionedJSON.Member, in namespace: String, isEntity: Bool
     ) -> ServiceModel.StructuredType {
         let key = (object.take("$Key")?.array ?? []).flatMap { tree -> [ServiceModel.KeyReference] in
             if let path = tree.string { return [ServiceModel.KeyReference(path: path)] }
@@ -148,7 +148,7 @@ struct JSONSchemaReader {
         return type
     }
 
-    private func navigationProperty(_ object: JSONObject, _ member: JSONTree.Member) -> ServiceModel.NavigationProperty {
+    private func navigationProperty(_ object: JSONObject, _ member: PositionedJSON.Member) -> ServiceModel.NavigationProperty {
         if object.value("$Type") == nil { missing("$Type", at: member.place, assuming: "it leads to Edm.Untyped") }
         var relation = ServiceModel.NavigationProperty(
             name: member.name, targetType: object.string("$Type", state).map(state.name) ?? "Edm.Untyped",
@@ -175,7 +175,7 @@ struct JSONSchemaReader {
         return relation
     }
 
-    private func enumType(_ object: JSONObject, _ member: JSONTree.Member, in namespace: String) -> ServiceModel.EnumType {
+    private func enumType(_ object: JSONObject, _ member: PositionedJSON.Member, in namespace: String) -> ServiceModel.EnumType {
         var type = ServiceModel.EnumType(
             namespace: namespace, name: member.name,
             underlyingType: object.string("$UnderlyingType", state).map(state.name) ?? "Edm.Int32", isFlags: object.bool("$IsFlags", state))
@@ -203,7 +203,7 @@ struct JSONSchemaReader {
         return type
     }
 
-    private func term(_ object: JSONObject, _ member: JSONTree.Member, in namespace: String) -> ServiceModel.Term {
+    private func term(_ object: JSONObject, _ member: PositionedJSON.Member, in namespace: String) -> ServiceModel.Term {
         var term = ServiceModel.Term(namespace: namespace, name: member.name, type: object.typeReference(state))
         term.baseTerm = object.string("$BaseTerm", state).map(state.name)
         term.defaultValue = object.take("$DefaultValue")?.text
@@ -252,7 +252,7 @@ struct JSONSchemaReader {
 
     // MARK: Containers
 
-    private func container(_ object: JSONObject, _ member: JSONTree.Member, in namespace: String) -> ServiceModel.EntityContainer {
+    private func container(_ object: JSONObject, _ member: PositionedJSON.Member, in namespace: String) -> ServiceModel.EntityContainer {
         let extends = object.string("$Extends", state).map(state.name)
         var sets: [ServiceModel.EntitySet] = []
         var singletons: [ServiceModel.Singleton] = []
@@ -303,7 +303,7 @@ struct JSONSchemaReader {
         return container
     }
 
-    private func bindings(_ tree: JSONTree?) -> [ServiceModel.NavigationPropertyBinding] {
+    private func bindings(_ tree: PositionedJSON?) -> [ServiceModel.NavigationPropertyBinding] {
         guard let tree else { return [] }
         return object(tree).takeNamed().compactMap { member in
             guard let target = member.value.string else {
@@ -318,10 +318,10 @@ struct JSONSchemaReader {
 
     // MARK: Parts
 
-    private func members(of tree: JSONTree) -> [JSONTree.Member] { object(tree).members }
+    private func members(of tree: PositionedJSON) -> [PositionedJSON.Member] { object(tree).members }
 
     /// Returns the members of a value; reports a value that isn't an object.
-    private func object(_ tree: JSONTree) -> JSONObject {
+    private func object(_ tree: PositionedJSON) -> JSONObject {
         if tree.object == nil {
             state.report(.invalidValue, "an object is expected here", assuming: "it is empty", at: tree.place)
         }
@@ -333,11 +333,11 @@ struct JSONSchemaReader {
     }
 
     /// Returns the members with names of the model, without names that are too long.
-    private func named(_ object: JSONObject) -> [JSONTree.Member] {
+    private func named(_ object: JSONObject) -> [PositionedJSON.Member] {
         object.takeNamed().filter { state.isShort($0.name, at: $0.place, assuming: "it is ignored") }
     }
 
-    private func checkName(_ member: JSONTree.Member) {
+    private func checkName(_ member: PositionedJSON.Member) {
         if ReadingState.isIdentifier(member.name) { return }
         state.report(
             .invalidName, "the name '\(member.name.prefix(200))' isn't an identifier of OData", assuming: "it is kept unchanged",

@@ -11,10 +11,10 @@ public import WebServiceClient
 ///
 ///     info GitHub.issues(owner:name:) GET 200 in 84.2 ms http.request.method=GET url.template=/repos/%%owner%%/%%name%%/issues …
 ///
-/// The record has client, endpoint, route template, method, URL, status, duration and the sizes of the bodies, and what the chain did:
-/// resends, waits with their reasons, and the trace of the calling task. The metadata of the logger's ``RemoteLogger/metadataProvider`` is
-/// that of the calling task, too. Header fields and bodies are
-/// logged only on request (``logsHeaders``, ``bodyLimit``). Secrets in URL, fields and bodies are masked.
+/// The record has client, endpoint, route template, method, URL, status, duration, the sizes of the bodies, and the work of the chain:
+/// resends, waits with their reasons, and the trace of the calling task. The logger's ``RemoteLogger/metadataProvider`` is also evaluated
+/// in the calling task. Header fields and bodies are logged only on request (``logsHeaders``, ``bodyLimit``). Secrets in URL, fields and
+/// bodies are masked.
 ///
 /// | outcome | level |
 /// |---|---|
@@ -33,7 +33,7 @@ public struct CallLogger: Interceptor {
     /// `false`. Values are cut at 1 KiB with an ellipsis. All names and values of a request or a response are limited to 16 KiB: `…` gives
     /// the number of omitted fields.
     public var logsHeaders: Bool
-    /// The most logged bytes of each body, request and response, unless the endpoint specifies another number
+    /// The maximum number of logged bytes of each body, request and response, unless the endpoint specifies another number
     /// (``LoggingAttribute/bodyLimit``). The default is 0: no bodies. The maximum is 64 KiB.
     ///
     /// The texts are `http.request.body.content` and `http.response.body.content`, with an ellipsis where they are cut. Secrets that a
@@ -78,7 +78,7 @@ public struct CallLogger: Interceptor {
 public struct LoggingAttribute: EndpointAttribute, Hashable {
     /// The level of successful calls; `nil` if calls aren't logged.
     public let level: LogLevel?
-    /// The most logged bytes of each body; 0 for none, `nil` for ``CallLogger/bodyLimit``.
+    /// The maximum number of logged bytes of each body; 0 for none, `nil` for ``CallLogger/bodyLimit``.
     public var bodyLimit: Int?
 
     /// Creates an attribute with the level of successful calls; with `nil` no call is logged, not even a failure.

@@ -27,7 +27,7 @@ final class CallReport: Sendable {
     private let progress: Locked<Progress>
 
     init(logger: RemoteLogger, level: LogLevel, logsHeaders: Bool, bodyLimit: Int, request: ServiceRequest, context: CallContext) {
-        // Evaluated once, before the call: a task of another owner may end it.
+        // Evaluated once, before the call, because a task with other task-local values may end the call.
         (provided, trace) = logger.providedMetadata(or: TracePropagation.current?.trace)
         self.logger = logger.with(metadataProvider: nil)
         self.level = level
@@ -86,7 +86,7 @@ final class CallReport: Sendable {
         log(level, "\(name) \(response.status) in \(Self.text(elapsed))" + remark, metadata(response, body, elapsed))
     }
 
-    /// Reports a missing response, or a body that broke off.
+    /// Reports a missing response, or a body that ended early.
     func end(with error: any Error, response: TransportResponse? = nil) {
         guard let body = finish() else { return }
         let isCancelled = error is CancellationError
@@ -164,8 +164,8 @@ final class CallReport: Sendable {
         return metadata
     }
 
-    /// Adds the generation of the client's profile, and what the chain did: how often the request was sent again for any reason, as
-    /// OpenTelemetry counts it, the part of repeats and redirects in it, the waits with their reasons, and the span of each request.
+    /// Adds the generation of the client's profile and the work of the chain: the number of resends for any reason, as OpenTelemetry counts
+    /// them, how many of them are repeats and redirects, the waits with their reasons, and the span of each request.
     private func addAttempts(to metadata: inout LogMetadata) {
         let record = context.record
         let (repeats, redirects) = (record.repeats, record.redirects)

@@ -22,7 +22,7 @@ public struct DatadogFormat: LogFormat {
     /// The tags, each `name:value`. They are written as Datadog would store them: in lowercase, beginning with a letter, at most 200
     /// characters, and with `_` for everything but letters, digits, `_`, `-`, `.`, `/` and, in values, `:`.
     public var tags: LogMetadata
-    /// The most bytes of a body. The default of 4.5 MB leaves a margin below Datadog's limit of 5 MB.
+    /// The maximum number of bytes of a body. The default of 4.5 MB leaves a margin below Datadog's limit of 5 MB.
     public var maximumBodyBytes = 4_500_000
     /// 18 hours by default.
     public var maximumAge: Duration? = .seconds(18 * 3_600)

@@ -23,7 +23,7 @@ struct ElasticsearchFields {
     }
 
     private var fields = [Field()]
-    private var places: [Key: Int] = [:]
+    private var positions: [Key: Int] = [:]
 
     private init() {}
 
@@ -38,8 +38,8 @@ struct ElasticsearchFields {
         return tree.placed(metadata, below: 0, depth: depth)
     }
 
-    /// Renames metadata to fit next to the existing fields `own`, whose names don't change.
-    static func beside(_ own: LogMetadata, _ metadata: LogMetadata) -> LogMetadata {
+    /// Renames metadata so that no name collides with the existing fields `own`, which keep their names.
+    static func avoiding(_ own: LogMetadata, _ metadata: LogMetadata) -> LogMetadata {
         var tree = ElasticsearchFields()
         tree.note(own, below: 0, depth: 0)
         _ = tree.placed(own, below: 0, depth: 0)
@@ -92,10 +92,10 @@ struct ElasticsearchFields {
 
     // MARK: Collecting the fields
 
-    private mutating func place(of name: String, below parent: Int) -> Int {
+    private mutating func position(of name: String, below parent: Int) -> Int {
         let key = Key(parent: parent, name: name)
-        if let place = places[key] { return place }
-        places[key] = fields.count
+        if let position = positions[key] { return position }
+        positions[key] = fields.count
         fields.append(Field())
         return fields.count - 1
     }
@@ -103,19 +103,19 @@ struct ElasticsearchFields {
     private mutating func note(_ metadata: LogMetadata, below parent: Int, depth: Int) {
         for pair in metadata {
             let (parts, isChanged) = Self.parts(of: pair.key)
-            var place = parent
+            var position = parent
             for part in parts {
-                fields[place].isObject = true
-                place = self.place(of: part, below: place)
+                fields[position].isObject = true
+                position = self.position(of: part, below: position)
             }
             // Names that change are placed last.
             guard !isChanged else { continue }
-            fields[place].isNamed = true
+            fields[position].isNamed = true
             switch pair.value {
             case .dictionary(let values) where depth < LogValue.maximumDepth:
-                fields[place].isObject = true
-                note(values, below: place, depth: depth + 1)
-            case .array(let values) where Self.hasObject(values, depth: depth): fields[place].isObject = true
+                fields[position].isObject = true
+                note(values, below: position, depth: depth + 1)
+            case .array(let values) where Self.hasObject(values, depth: depth): fields[position].isObject = true
             default: break
             }
         }
@@ -140,12 +140,12 @@ struct ElasticsearchFields {
             metadata.map { pair -> (String, LogValue) in
                 var (parts, isChanged) = Self.parts(of: pair.key)
                 var above = parent
-                for part in parts.dropLast() { above = place(of: part, below: above) }
+                for part in parts.dropLast() { above = position(of: part, below: above) }
                 let last = parts.last ?? "_"
-                var field = place(of: last, below: above)
+                var field = position(of: last, below: above)
                 if isChanged, fields[field].isTaken {
                     parts[parts.count - 1] = copy(of: field, last, below: above)
-                    field = place(of: parts[parts.count - 1], below: above)
+                    field = position(of: parts[parts.count - 1], below: above)
                 }
                 switch pair.value {
                 case .dictionary(let values) where depth < LogValue.maximumDepth:
@@ -156,9 +156,9 @@ struct ElasticsearchFields {
                 case .array(let values) where Self.hasObject(values, depth: depth): break
                 default:
                     if fields[field].isObject {
-                        let value = place(of: "value", below: field)
+                        let value = position(of: "value", below: field)
                         parts.append(fields[value].isTaken ? copy(of: value, "value", below: field) : "value")
-                        fields[place(of: parts[parts.count - 1], below: field)].isWritten = true
+                        fields[position(of: parts[parts.count - 1], below: field)].isWritten = true
                     } else if fields[field].isWritten, !isChanged {
                         parts[parts.count - 1] = copy(of: field, last, below: above)
                     }
@@ -174,8 +174,8 @@ struct ElasticsearchFields {
             fields[field].copies += 1
             let count = fields[field].copies
             let candidate = count < 9 ? name + String(repeating: "_", count: count) : "\(name)_\(count)"
-            guard places[Key(parent: parent, name: candidate)] == nil else { continue }
-            _ = place(of: candidate, below: parent)
+            guard positions[Key(parent: parent, name: candidate)] == nil else { continue }
+            _ = position(of: candidate, below: parent)
             return candidate
         }
     }
@@ -183,10 +183,10 @@ struct ElasticsearchFields {
     /// The name with `_` added to the first part of its path that is already a value, since a value has no fields.
     private mutating func name(_ name: String, avoidingValuesBelow parent: Int) -> String {
         var (parts, _) = Self.parts(of: name)
-        var place = parent
+        var position = parent
         for index in parts.indices.dropLast() {
-            place = self.place(of: parts[index], below: place)
-            guard fields[place].isWritten, !fields[place].isObject else { continue }
+            position = self.position(of: parts[index], below: position)
+            guard fields[position].isWritten, !fields[position].isObject else { continue }
             parts[index] += "_"
             break
         }

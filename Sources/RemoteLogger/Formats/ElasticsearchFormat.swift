@@ -23,7 +23,7 @@ public struct ElasticsearchFormat: LogFormat {
     public let index: String?
     /// Fields that are added to every document.
     public var fields: LogMetadata
-    /// The most bytes of a body. The default is 5 MiB.
+    /// The maximum number of bytes of a body. The default is 5 MiB.
     public var maximumBodyBytes = 5 << 20
 
     /// `application/x-ndjson`.
@@ -44,7 +44,7 @@ public struct ElasticsearchFormat: LogFormat {
 
     /// Writes two lines for each record: the `create` action and the document.
     public func encode(_ records: [LogRecord]) throws -> Data {
-        let fields = ElasticsearchFields.beside(Self.own, fields)
+        let fields = ElasticsearchFields.avoiding(Self.own, fields)
         var text = JSONText()
         text.reserve(records.count * 512)
         for record in records {

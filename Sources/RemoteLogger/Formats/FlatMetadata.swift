@@ -2,8 +2,8 @@ import Foundation
 
 /// Metadata for receivers without nesting: the names of nested values are joined by dots, arrays are JSON.
 enum FlatMetadata {
-    /// The most bytes of the path to a nested value. Each nested value repeats its path: without a bound one long name would make a record
-    /// as large as the product of its names.
+    /// The maximum number of bytes of the path to a nested value. Each nested value repeats its path: without a bound one long name would
+    /// make a record as large as the product of its names.
     private static let longestPath = 256
 
     /// The values by their joined names, in order. Names may occur twice.
@@ -68,7 +68,7 @@ enum FlatMetadata {
 /// name is tried more often than there are names: it takes linear time for any names.
 struct UniqueNames: Sendable {
     private static let underscores = 8
-    /// The most bytes that a number adds.
+    /// The maximum number of bytes that a number adds.
     private static let longestNumber = 12
 
     private let maximum: Int
@@ -81,7 +81,7 @@ struct UniqueNames: Sendable {
 
     /// - Parameters:
     /// - taken: The names that no value may have.
-    /// - maximum: The most bytes of a name. Callers cut longer names first.
+    /// - maximum: The maximum number of bytes of a name. Callers cut longer names first.
     /// - key: Maps a name to the receiver's form: names with equal keys are the same to it.
     init(taken: Set<String> = [], maximum: Int = .max, key: @escaping @Sendable (String) -> String = { $0 }) {
         self.taken = taken

@@ -13,10 +13,10 @@ public protocol LogFormat: Sendable {
     /// The media type of the bodies.
     var contentType: String { get }
 
-    /// The most bytes of a body before compression. A larger batch is split; a larger single record is dropped and counted.
+    /// The maximum number of bytes of a body before compression. A larger batch is split; a larger single record is dropped and counted.
     var maximumBodyBytes: Int { get }
 
-    /// The most records of a body; unlimited by default.
+    /// The maximum number of records of a body; unlimited by default.
     var maximumRecords: Int { get }
 
     /// The maximum age of a record that the receiver accepts. Older records aren't sent but dropped, counted as ``DropReason/expired``, and
@@ -95,11 +95,11 @@ public enum DeliveryVerdict: Sendable, Hashable {
     case each([RecordVerdict])
     /// The receiver can't accept the batch now: the same bytes are sent again after a backoff, or after its `Retry-After`.
     case retry
-    /// The batch is too large: each half is sent by itself, down to a single record, which is dropped. A record that is larger than all
-    /// others together is sent by itself at once, then the records after it.
+    /// The batch is too large: each half is sent separately, down to a single record, which is dropped. A record that is larger than all
+    /// others together is first sent alone, then the records after it.
     case split
-    /// The receiver rejects some record and has stored none of the batch: halves are sent down to the record in question, which is dropped
-    /// after it was rejected by itself, and the rest in one request. One bad record of n costs at most log2(n) + 2 more requests. If
+    /// The receiver rejects some record and has stored none of the batch: halves are sent down to the rejected record, which is dropped
+    /// after it was rejected alone, and the rest is sent in one request. One bad record of n costs at most log2(n) + 2 more requests. If
     /// nothing is accepted for as many requests as a few bad records would need, the remaining rejected records are dropped together.
     case isolate(reason: String)
     /// The settings are wrong: nothing is dropped, and sending pauses for some minutes.

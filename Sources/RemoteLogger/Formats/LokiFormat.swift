@@ -21,14 +21,16 @@ public import Foundation
 public struct LokiFormat: LogFormat {
     /// The labels of all streams. Use few labels with few values.
     public let labels: [(name: String, value: String)]
-    /// The most bytes of a line; a longer message is cut, and `line_bytes` is its length. The default is 256 KiB, Loki's own limit.
+    /// The maximum number of bytes of a line; a longer message is cut, and `line_bytes` is its length. The default is 256 KiB, Loki's own
+    /// limit.
     public var maximumLineBytes = 256 << 10
-    /// The most structured metadata of a line; `dropped_metadata` counts omitted and cut values. The default is 128, Loki's own limit.
+    /// The maximum number of entries in the structured metadata of a line; `dropped_metadata` counts omitted and cut values. The default is
+    /// 128, Loki's own limit.
     public var maximumMetadata = 128
-    /// The most bytes of a line's structured metadata, names and values together: a value that doesn't fit is cut or omitted, and counted
-    /// in `dropped_metadata`. The default is 64,000, Loki's own limit. The record's id and sequence number are always included.
+    /// The maximum number of bytes of a line's structured metadata, names and values together: a value that doesn't fit is cut or omitted,
+    /// and counted in `dropped_metadata`. The default is 64,000, Loki's own limit. The record's id and sequence number are always included.
     public var maximumMetadataBytes = 64_000
-    /// The most bytes of a body. The default is 1 MiB.
+    /// The maximum number of bytes of a body. The default is 1 MiB.
     public var maximumBodyBytes = 1 << 20
 
     /// `application/json`.
@@ -133,7 +135,7 @@ public struct LokiFormat: LogFormat {
     private static let ownMetadataBytes =
         ["record_id", "sequence", "line_bytes", "dropped_metadata"].reduce(32 + 3 * 20) { $0 + $1.utf8.count }
 
-    /// The most bytes of a name, Loki's own limit.
+    /// The maximum number of bytes of a name, Loki's own limit.
     private static let longestName = 1_024
 
     /// A name that Prometheus allows.
@@ -177,7 +179,7 @@ private struct LokiRefusal {
     init(_ answer: ReceiverAnswer) {
         self.answer = answer
         let bytes = Array(answer.body)
-        text = bytes[(Self.places(of: Self.preface, in: bytes[...]).first.map { $0 + Self.preface.count } ?? 0)...]
+        text = bytes[(Self.positions(of: Self.preface, in: bytes[...]).first.map { $0 + Self.preface.count } ?? 0)...]
     }
 
     var verdict: DeliveryVerdict {
@@ -191,8 +193,8 @@ private struct LokiRefusal {
     /// Parses "…, total ignored: 2 out of 100 …"; `nil` without it.
     private var ignored: Int? {
         sum(
-            Self.places(of: Self.ignoredMark, in: text).map { place in
-                let digits = text[(place + Self.ignoredMark.count)...].prefix { $0.isDigit }
+            Self.positions(of: Self.ignoredMark, in: text).map { position in
+                let digits = text[(position + Self.ignoredMark.count)...].prefix { $0.isDigit }
                 return text[digits.endIndex...].starts(with: Array(" out of ".utf8)) ? Self.number(digits) : nil
             })
     }
@@ -204,11 +206,11 @@ private struct LokiRefusal {
         guard text[digits.endIndex...].starts(with: Self.groupMark) else { return nil }
         // A group begins at the start of the text or after another group; elsewhere the same words belong to a label.
         return sum(
-            Self.places(of: Self.groupMark, in: text).compactMap { place -> Int?? in
-                var start = place
+            Self.positions(of: Self.groupMark, in: text).compactMap { position -> Int?? in
+                var start = position
                 while start > text.startIndex, text[start - 1].isDigit { start -= 1 }
                 let isGroup = start == text.startIndex || text[..<start].suffix(2).elementsEqual("; ".utf8)
-                return isGroup && start < place ? .some(Self.number(text[start..<place])) : .none
+                return isGroup && start < position ? .some(Self.number(text[start..<position])) : .none
             })
     }
 
@@ -228,7 +230,7 @@ private struct LokiRefusal {
         Int(String(decoding: digits, as: UTF8.self))
     }
 
-    private static func places(of mark: [UInt8], in text: ArraySlice<UInt8>) -> [Int] {
+    private static func positions(of mark: [UInt8], in text: ArraySlice<UInt8>) -> [Int] {
         text.indices.filter { text[$0] == mark[0] && text[$0...].starts(with: mark) }
     }
 }

@@ -14,7 +14,7 @@ public import Foundation
 public struct NDJSONFormat: LogFormat {
     /// The content type. The default is `application/x-ndjson`.
     public var contentType = "application/x-ndjson"
-    /// The most bytes of a body. The default is 4 MiB.
+    /// The maximum number of bytes of a body. The default is 4 MiB.
     public var maximumBodyBytes = 4 << 20
 
     /// Creates a format.

@@ -19,10 +19,10 @@ public struct OTLPFormat: LogFormat {
     /// The severity number of ``LogLevel/critical``. The default is 18, which the specification assigns to syslog's "critical"; 21 is
     /// "fatal".
     public var criticalSeverity = 18
-    /// The most attributes of a record. The default is 128, the usual limit.
+    /// The maximum number of attributes of a record. The default is 128, the usual limit.
     public var maximumAttributes = 128
-    /// The most bytes of a body before compression. The default is 4 MiB. The protocol allows 64 MiB, but some receivers accept no more
-    /// than 4 MiB.
+    /// The maximum number of bytes of a body before compression. The default is 4 MiB. The protocol allows 64 MiB, but some receivers
+    /// accept no more than 4 MiB.
     public var maximumBodyBytes = 4 << 20
 
     /// `application/json`.
@@ -67,8 +67,8 @@ public struct OTLPFormat: LogFormat {
         else { return .delivered() }
         let reason = partial["errorMessage"] as? String ?? ""
         // A 64-bit integer is a string in OTLP's JSON; a number is accepted, too.
-        let said = partial["rejectedLogRecords"]
-        let rejected = (said as? String).flatMap { Int($0) } ?? (said as? NSNumber)?.intValue ?? 0
+        let number = partial["rejectedLogRecords"]
+        let rejected = (number as? String).flatMap { Int($0) } ?? (number as? NSNumber)?.intValue ?? 0
         if rejected > 0 { return .partiallyRejected(records: min(rejected, answer.records), reason: reason) }
         return .delivered(remark: reason.isEmpty ? nil : reason)
     }
@@ -103,13 +103,13 @@ struct OTLPWriter {
     private static func scopes(of records: [LogRecord]) -> [[LogRecord]] {
         guard let first = records.first else { return [] }
         guard records.contains(where: { $0.label != first.label }) else { return [records] }
-        var places: [String: Int] = [:]
+        var indices: [String: Int] = [:]
         var scopes: [[LogRecord]] = []
         for record in records {
-            if let place = places[record.label] {
-                scopes[place].append(record)
+            if let index = indices[record.label] {
+                scopes[index].append(record)
             } else {
-                places[record.label] = scopes.count
+                indices[record.label] = scopes.count
                 scopes.append([record])
             }
         }

@@ -3,14 +3,14 @@ public import HTTPTransport
 
 /// A receiver's answer.
 public struct ReceiverAnswer: Sendable {
-    /// The most bytes of a body that are read: 4 MiB.
+    /// The maximum number of bytes of a body that are read: 4 MiB.
     public static let bodyLimit = 4 << 20
 
     /// The status code.
     public let status: Int
     /// The header fields.
     public let headers: HTTPFields
-    /// The body; empty if it was larger than ``bodyLimit`` or broke off, as ``bodyFault`` reports.
+    /// The body; empty if it was larger than ``bodyLimit`` or ended early, as ``bodyFault`` reports.
     public let body: Data
     /// The reason that the body is missing; `nil` if it is complete.
     public let bodyFault: BodyFault?
@@ -26,8 +26,8 @@ public struct ReceiverAnswer: Sendable {
         self.records = records
     }
 
-    /// The reason that a body is missing. A format that can't judge without the body has the same bytes sent again
-    /// (``DeliveryVerdict/retry``).
+    /// The reason that a body is missing. A format that can't judge without the body returns ``DeliveryVerdict/retry``, so that the same
+    /// bytes are sent again.
     public enum BodyFault: Sendable, Hashable {
         /// The body has more bytes than ``ReceiverAnswer/bodyLimit``.
         case tooLarge

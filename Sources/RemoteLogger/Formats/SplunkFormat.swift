@@ -28,7 +28,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
     public let acknowledges: Bool
     /// The channel, which Splunk requires for acknowledgements.
     public let channel: UUID
-    /// The most bytes of a body. The default is 1 MiB.
+    /// The maximum number of bytes of a body. The default is 1 MiB.
     public var maximumBodyBytes = 1 << 20
     /// The time between polls. The default is one second.
     public var acknowledgementInterval = Duration.seconds(1)
@@ -123,7 +123,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         guard var parts = URLComponents(url: endpoint, resolvingAgainstBaseURL: true) else {
             return AcknowledgementQuery(url: endpoint, headers: headers, body: body)
         }
-        parts.percentEncodedPath = Self.acknowledgementPath(beside: parts.percentEncodedPath)
+        parts.percentEncodedPath = Self.acknowledgementPath(for: parts.percentEncodedPath)
         parts.fragment = nil
         let items = parts.percentEncodedQueryItems ?? []
         // The receiver reads the channel from the query or the header field: it must be the channel of the events.
@@ -136,7 +136,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
     /// The paths below `services/collector` that accept events, as Splunk documents them.
     private static let takers = [["event"], ["event", "1.0"], ["raw"], ["raw", "1.0"], ["mint"], ["mint", "1.0"], ["ack"], ["1.0"]]
 
-    private static func acknowledgementPath(beside path: String) -> String {
+    private static func acknowledgementPath(for path: String) -> String {
         let parts = path.split(separator: "/")
         let collector = parts.indices.last { $0 > 0 && parts[$0] == "collector" && parts[$0 - 1] == "services" }
         // A proxy may rename the collector: then only the known end of the path is removed.

@@ -29,13 +29,14 @@ public struct SyslogFormat: LogFormat {
     public let process: String
     /// The private enterprise number in the names of structured data. The default is 32473, which is reserved for examples (RFC 5612).
     public let enterprise: UInt32
-    /// The most bytes of a message, at least 480. The default is 8,192, which receivers over TLS should accept (RFC 5425 §4.3.1).
+    /// The maximum number of bytes of a message, at least 480. The default is 8,192, which receivers over TLS should accept (RFC 5425
+    /// §4.3.1).
     public let maximumMessageBytes: Int
     /// Whether the clock is synchronized; `nil` if unknown. It is evaluated for each message, since clocks often synchronize some time
     /// after a start. Records of an earlier run most likely used the same clock.
     var isClockSynchronized: @Sendable () -> Bool? = Self.systemClockIsSynchronized
 
-    /// The most bytes of one send: at least 256 KiB, and room for two messages.
+    /// The maximum number of bytes of one send: at least 256 KiB, and room for two messages.
     public var maximumBodyBytes: Int { max(256 << 10, 2 * maximumMessageBytes) }
     /// `text/plain`.
     public var contentType: String { "text/plain" }
@@ -166,7 +167,7 @@ public struct SyslogFormat: LogFormat {
         return scalars.isEmpty ? "-" : String(scalars)
     }
 
-    /// The most characters of a name (RFC 5424 §6).
+    /// The maximum number of characters of a name (RFC 5424 §6).
     private static let longestName = 32
 
     /// A field without `=`, `]` and quotes.

@@ -26,7 +26,7 @@ public struct LogMetadataProvider: Sendable {
     /// Returns the metadata for a record of the current task.
     public func get() -> LogMetadata { provide() }
 
-    /// Returns a provider with the metadata of several; of values with one name that of the last provider counts. `nil` for none.
+    /// Returns a provider with the metadata of several; `nil` for none. If several provide a value for the same name, the last one counts.
     public static func multiplex(_ providers: [LogMetadataProvider]) -> LogMetadataProvider? {
         guard let first = providers.first else { return nil }
         let others = providers.dropFirst()

@@ -24,7 +24,7 @@ public final class LogPipeline: Sendable {
 
     /// Creates a pipeline with sinks.
     ///
-    /// - Parameter clock: Stamps the records; tests pass their own.
+    /// - Parameter clock: Provides the times of the records; tests can replace it.
     public init(
         sinks: [any LogSink], redaction: LogRedaction = .standard, sampling: LogSampling = .none, clock: any LogClock = SystemLogClock()
     ) {

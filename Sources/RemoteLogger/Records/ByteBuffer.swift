@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// A growing sequence of bytes that becomes a `Data` without a copy.
 ///
 /// A value with copy-on-write, like an array: copies share the memory until one of them writes.
@@ -104,25 +96,4 @@ extension UInt8 {
     var isDigit: Bool { self &- 0x30 < 10 }
     /// Whether it is an ASCII letter or digit.
     var isAlphanumeric: Bool { isDigit || (self | 0x20) &- 0x61 < 26 }
-}
-
-/// Large blocks of memory that are allocated from the system and returned to it.
-///
-/// glibc adapts to the first freed block of 128 KiB or more: from then on, each of its arenas keeps up to twice the size of that block. A
-/// program with eight busy threads keeps 16 MiB for one block of a megabyte. A buffer that doubles as it grows frees blocks of half the
-/// size, and smaller short-lived blocks leave holes in each arena: therefore ``least`` is low.
-enum SystemPages {
-    /// The least bytes of a block; smaller ones come from the allocator.
-    static let least = 16 << 10
-
-    /// A block of zeros; `nil` if the system has no memory.
-    static func allocate(_ bytes: Int) -> UnsafeMutablePointer<UInt8>? {
-        let block = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        guard let block, block != MAP_FAILED else { return nil }
-        return block.bindMemory(to: UInt8.self, capacity: bytes)
-    }
-
-    static func deallocate(_ block: UnsafeMutablePointer<UInt8>, _ bytes: Int) {
-        munmap(block, bytes)
-    }
 }

@@ -24,7 +24,7 @@ public struct LogMetadata: Sendable {
 
     private var pairs: [Pair]
     /// The positions of all names, once there are more than ``walked``; `nil` until a name is set after that.
-    private var places: [String: Int]?
+    private var positions: [String: Int]?
 
     /// Creates empty metadata.
     public init() {
@@ -45,7 +45,7 @@ public struct LogMetadata: Sendable {
     /// The value of a name. Setting `nil` removes it; ``LogValue/null`` keeps the name without a value.
     public subscript(key: String) -> LogValue? {
         get {
-            place(of: Self.name(key)).map { pairs[$0].value }
+            position(of: Self.name(key)).map { pairs[$0].value }
         }
         set {
             guard let newValue else { return remove(Self.name(key)) }
@@ -54,23 +54,23 @@ public struct LogMetadata: Sendable {
     }
 
     /// The position of a name. Metadata from a spool has no table, since its names are rarely looked up.
-    private func place(of key: String) -> Int? {
-        if let places { return places[key] }
+    private func position(of key: String) -> Int? {
+        if let positions { return positions[key] }
         return pairs.firstIndex { $0.key == key }
     }
 
     private mutating func remove(_ key: String) {
-        guard let place = place(of: key) else { return }
-        pairs.remove(at: place)
-        places?[key] = nil
+        guard let position = position(of: key) else { return }
+        pairs.remove(at: position)
+        positions?[key] = nil
         // The following names have moved.
-        if place < pairs.count { places = places?.mapValues { $0 > place ? $0 - 1 : $0 } }
+        if position < pairs.count { positions = positions?.mapValues { $0 > position ? $0 - 1 : $0 } }
     }
 
     private mutating func tabulate() {
-        var places = Dictionary<String, Int>(minimumCapacity: 2 * pairs.count)
-        for (place, pair) in pairs.enumerated() { places[pair.key] = place }
-        self.places = places
+        var positions = Dictionary<String, Int>(minimumCapacity: 2 * pairs.count)
+        for (position, pair) in pairs.enumerated() { positions[pair.key] = position }
+        self.positions = positions
     }
 
     private static func name(_ key: String) -> String {
@@ -116,13 +116,13 @@ extension LogMetadata: ExpressibleByDictionaryLiteral {
 
     @usableFromInline mutating func add(_ key: consuming String, _ value: consuming LogValue) {
         if key.isEmpty { key = Self.name(key) }
-        if places != nil || pairs.count > Self.walked {
-            if places == nil { tabulate() }
-            if let place = places?[copy key] {
-                pairs[place].value = value
+        if positions != nil || pairs.count > Self.walked {
+            if positions == nil { tabulate() }
+            if let position = positions?[copy key] {
+                pairs[position].value = value
                 return
             }
-            places?[copy key] = pairs.count
+            positions?[copy key] = pairs.count
         } else {
             for index in pairs.indices where pairs[index].key == key {
                 pairs[index].value = value
@@ -146,8 +146,8 @@ extension LogMetadata: Hashable {
 }
 
 extension LogMetadata {
-    /// The most names in the metadata of a record, over all levels: 10,000. Names above the limit are dropped, and ``droppedKey`` gives
-    /// their number.
+    /// The maximum number of names in the metadata of a record, over all levels: 10,000. Names above the limit are dropped, and
+    /// ``droppedKey`` gives their number.
     public static let maximumNames = 10_000
 
     /// The name under which a record stores the number of names dropped above ``maximumNames``.

@@ -6,7 +6,7 @@ struct BodyExcerpt: Sendable {
     /// The highest limit.
     static let largestLimit = 64 << 10
 
-    /// The most bytes of the text.
+    /// The maximum number of bytes of the text.
     private let limit: Int
     private var bytes = Data()
 
@@ -60,9 +60,9 @@ struct BodyExcerpt: Sendable {
 
 /// Masked header fields for a record, of a bounded length for any input.
 enum HeaderExcerpt {
-    /// The most bytes of a value.
+    /// The maximum number of bytes of a value.
     static var valueLimit: Int { 1_024 }
-    /// The most bytes of all names and values together.
+    /// The maximum number of bytes of all names and values together.
     static var limit: Int { 16_384 }
 
     /// The fields by their names, in order, with an ellipsis where a value is cut. Fields that don't fit are omitted and counted under `…`,

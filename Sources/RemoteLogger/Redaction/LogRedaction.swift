@@ -25,7 +25,7 @@ public struct LogRedaction: Sendable {
     /// The rules that texts are searched by.
     public var rules: [RedactionRule] { search.rules }
 
-    /// The search settings. Boxed, since every text that is searched carries a reference.
+    /// The search settings. A class, because each value that searches texts refers to them.
     private final class Search: Sendable {
         let rules: [RedactionRule]
         let secrets: SecretRules
@@ -154,7 +154,7 @@ extension LogRedaction {
         return result
     }
 
-    /// The least bytes of a name that can be a secret itself.
+    /// The minimum number of bytes of a name that can be a secret itself.
     private static let shortestName = 12
 
     /// Masks names that are secrets themselves, as in a table of sessions by token.

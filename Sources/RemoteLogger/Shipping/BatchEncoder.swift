@@ -53,7 +53,7 @@ final class ContentCodingMemory: Sendable {
         guard payload.isCompressed else { return false }
         switch verdict {
         case .isolate, .reject, .pause: break
-        // The receiver has read the body or deferred it, so the response doesn't concern the coding.
+        // The receiver has read the body, or can't accept it now, so the response doesn't concern the coding.
         case .delivered, .accepted, .partiallyRejected, .each, .retry, .split: return false
         }
         switch status {

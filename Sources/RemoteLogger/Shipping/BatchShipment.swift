@@ -26,7 +26,7 @@ struct BatchShipment: Sendable {
             pieces += search.takeSuspects().reversed()
             guard let piece = pieces.popLast() else { break }
             let rest = await send(piece)
-            pieces += await goOn(after: piece).reversed() + rest.reversed()
+            pieces += await continueSearch(after: piece).reversed() + rest.reversed()
             window.settle(number, batch.takeSettled(), isDone: false)
         }
         if !core.isClosed {
@@ -149,20 +149,20 @@ struct BatchShipment: Sendable {
         var refused: [String: [Int]] = [:]
         var again: [Int] = []
         var pause: String?
-        for (place, verdict) in zip(piece, verdicts) {
+        for (index, verdict) in zip(piece, verdicts) {
             switch verdict {
-            case .delivered: batch.note(.delivered, for: [place])
-            case .retry: again.append(place)
+            case .delivered: batch.note(.delivered, for: [index])
+            case .retry: again.append(index)
             case .pause(let reason):
-                again.append(place)
+                again.append(index)
                 pause = pause ?? reason
-            case .rejected(let reason): refused[reason, default: []].append(place)
+            case .rejected(let reason): refused[reason, default: []].append(index)
             }
         }
         // If the receiver defers all records, it is as busy as after a deferred batch, so the waits must grow. If the receiver requests a
         // pause for some records, it lasts even if other records were accepted.
         if again.count < piece.count, pause == nil { noteAnswer(to: turn) }
-        for (reason, places) in refused.sorted(by: { $0.key < $1.key }) { await reject(places, status: status, reason: reason) }
+        for (reason, indices) in refused.sorted(by: { $0.key < $1.key }) { await reject(indices, status: status, reason: reason) }
         guard !again.isEmpty else { return [] }
         if let pause {
             notePause(of: turn, pause, status: status, retryAfter: retryAfter)
@@ -191,7 +191,7 @@ struct BatchShipment: Sendable {
         while true {
             let start = core.settings.clock.uptime
             guard await core.pace.sleep(number, for: wait) else { return false }
-            let turn = core.pace.turnToAsk
+            let turn = core.pace.queryTurn
             let answer = await core.sender.acknowledgement(of: ticket)
             if isTroubled, answer.isAnswered {
                 noteAnswer(to: turn)
@@ -253,9 +253,9 @@ extension BatchShipment {
     }
 
     /// Returns the search's next pieces after a piece is settled.
-    mutating func goOn(after piece: [Int]) async -> [[Int]] {
+    mutating func continueSearch(after piece: [Int]) async -> [[Int]] {
         if batch.hasDelivered(of: piece) { search.renew() }
-        return await follow(search.goOn(after: piece, isTaken: batch.hasDeliveredAll(of: piece)))
+        return await follow(search.next(after: piece, isTaken: batch.hasDeliveredAll(of: piece)))
     }
 
     private mutating func follow(_ step: RefusalSearch.Step) async -> [[Int]] {
@@ -276,9 +276,9 @@ extension BatchShipment {
         await reject(suspect.piece, status: suspect.status, reason: suspect.reason)
     }
 
-    mutating func reject(_ places: [Int], status: Int?, reason: String) async {
-        reporter.noteRejection(of: places.count, status: status, reason: reason)
-        await drop(places, .rejected, reason)
+    mutating func reject(_ indices: [Int], status: Int?, reason: String) async {
+        reporter.noteRejection(of: indices.count, status: status, reason: reason)
+        await drop(indices, .rejected, reason)
     }
 
     /// Splits a piece, or drops its only record.
@@ -305,13 +305,13 @@ extension BatchShipment {
     ///
     /// - Returns: whether any were dropped.
     @discardableResult
-    mutating func dropExpired(of places: [Int]) async -> Bool {
+    mutating func dropExpired(of indices: [Int]) async -> Bool {
         guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return false }
         let uptime = core.settings.clock.uptime
         let now = Int64(clamping: core.settings.clock.time).addingReportingOverflow(offset).partialValue
         let (nanoseconds, foundThrough) = (limit.wholeNanoseconds, core.store.foundThrough)
-        let expired = places.filter { place in
-            let (position, record) = (batch.records[place].position, batch.records[place].record)
+        let expired = indices.filter { index in
+            let (position, record) = (batch.records[index].position, batch.records[index].record)
             let (age, overflows) = now.subtractingReportingOverflow(Int64(clamping: record.time))
             guard !overflows, age > 0, UInt64(age) > nanoseconds else { return false }
             return position <= foundThrough || uptime > record.uptime && uptime - record.uptime > nanoseconds
@@ -323,8 +323,8 @@ extension BatchShipment {
     }
 
     /// Drops records, and writes them to the dead-letter file if there is one.
-    private mutating func drop(_ places: [Int], _ reason: DropReason, _ message: String) async {
-        await core.bury(places.map { batch.records[$0].record }, reason, message)
-        batch.note(.dropped(reason), for: places)
+    private mutating func drop(_ indices: [Int], _ reason: DropReason, _ message: String) async {
+        await core.writeDeadLetters(indices.map { batch.records[$0].record }, reason, message)
+        batch.note(.dropped(reason), for: indices)
     }
 }

@@ -42,7 +42,7 @@ public final class DeadLetters: Sendable {
     public var lost: UInt64 { state.withLock { $0.lost } }
 
     /// Writes records and syncs them.
-    func bury(_ records: [LogRecord], _ reason: DropReason, _ message: String, receiver: String) async {
+    func write(_ records: [LogRecord], _ reason: DropReason, _ message: String, receiver: String) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 let written = write(records.map { Self.line(of: $0, reason, message, receiver) })

@@ -8,7 +8,7 @@ final class HTTPSender: PayloadSender {
     private let transport: any Transport
     private let settings: ShippingSettings
     private let offset = Locked<Int64?>(nil)
-    private let tickets = Locked(TicketBook())
+    private let tickets = Locked(AcknowledgementTracker())
 
     init(endpoint: URL, format: any LogFormat, transport: any Transport, settings: ShippingSettings) {
         self.endpoint = endpoint
@@ -79,8 +79,8 @@ final class HTTPSender: PayloadSender {
         switch answer.usualVerdict {
         case .retry: return .busy("status \(answer.status) for acknowledgements", status: answer.status, retryAfter: retryAfter)
         default:
-            let said = answer.excerpt.isEmpty ? "" : ": " + answer.excerpt
-            return .refused(reason: "it can't be asked for acknowledgements\(said)", status: answer.status, retryAfter: retryAfter)
+            let detail = answer.excerpt.isEmpty ? "" : ": " + answer.excerpt
+            return .refused(reason: "it rejects queries for acknowledgements\(detail)", status: answer.status, retryAfter: retryAfter)
         }
     }
 
@@ -102,7 +102,7 @@ final class HTTPSender: PayloadSender {
         return ReceiverAnswer(status: response.status, headers: response.headers, body: body, bodyFault: fault, records: records)
     }
 
-    /// Returns the body, which usually only explains the status: the format decides whether an unreadable body matters.
+    /// Returns the body, which usually only explains the status. The format decides whether a missing body matters.
     private func content(of response: TransportResponse) async -> (Data, ReceiverAnswer.BodyFault?) {
         do {
             return (try await response.body.collect(upTo: ReceiverAnswer.bodyLimit), nil)
@@ -119,8 +119,8 @@ final class HTTPSender: PayloadSender {
         if !overflows { offset.withLock { $0 = difference } }
     }
 
-    /// Returns the wait that the response demands: by `Retry-After`, or for a rate limit (429) by the end of the limit's period, which some
-    /// receivers send instead.
+    /// Returns the wait that the response requests: by `Retry-After`, or for a rate limit (429) by the end of the limit's period, which
+    /// some receivers send instead.
     private func wait(demandedBy answer: ReceiverAnswer) -> Duration? {
         // A date is relative to the receiver's clock.
         let now = Date(timeIntervalSince1970: (Double(settings.clock.time) + Double(clockOffset ?? 0)) / 1e9)

@@ -114,11 +114,11 @@ public final class LogShipper: LogSink {
     }
 
     private func end(within limit: Duration) async -> Bool {
-        core.reportLosses(atOnce: true)
+        core.reportNewLosses(atOnce: true)
         core.refuse()
         let end = core.settings.clock.uptime &+ limit.wholeNanoseconds
         let delivered = await core.flush(within: limit - core.persistTime(within: limit))
-        // The store must also save that everything is delivered, or the next run would deliver it again.
+        // The store must also save that everything is delivered: otherwise the next run would deliver it again.
         await core.persist(until: end)
         core.close()
         return delivered

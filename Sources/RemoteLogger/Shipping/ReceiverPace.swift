@@ -114,7 +114,7 @@ final class ReceiverPace: Sendable {
     }
 
     /// Permission for an acknowledgement query, which doesn't count as a request in flight.
-    var turnToAsk: Turn { state.withLock { Turn(round: $0.round) } }
+    var queryTurn: Turn { state.withLock { Turn(round: $0.round) } }
 
     /// Starts a wait after a failure: the backoff delay, or the receiver's `Retry-After` if it is longer. Up to a tenth, at most a second,
     /// is added to the latter, because the receiver may have sent many clients the same value. A flush ends a wait that the receiver hasn't

@@ -4,7 +4,7 @@
 /// therefore limited, to as many as two bad records need. When the limit is reached, refused pieces are set aside and the waiting pieces
 /// are sent first; as soon as one is accepted, the search continues. If all are refused, the remaining pieces are given up.
 ///
-/// The search starts as a ``RefusalHunt``, which needs few requests to find a single bad record.
+/// The search starts as a ``RefusalBisection``, which needs few requests to find a single bad record.
 struct RefusalSearch: Sendable {
     /// The next step of the search.
     struct Step: Sendable {
@@ -18,11 +18,11 @@ struct RefusalSearch: Sendable {
     /// The number of pieces that may be sent before one must be accepted.
     private var left: Int
     private var suspects: [Suspect] = []
-    /// The current hunt, during which only its probes are sent.
-    private var hunt: RefusalHunt?
-    /// The pieces that waited for the end of a hunt and are sent as one.
+    /// The current bisection, during which only its probes are sent.
+    private var bisection: RefusalBisection?
+    /// The pieces that waited for the end of a bisection and are sent as one.
     private var joined: [[Int]] = []
-    /// Whether the joined piece was refused, too: with many bad records, halving both sides costs less than hunting the first one.
+    /// Whether the joined piece was refused, too: with many bad records, halving both sides costs less than bisecting for the first one.
     private var isPlural = false
 
     init(records: Int) {
@@ -38,8 +38,8 @@ struct RefusalSearch: Sendable {
 
     /// Handles a refused piece.
     mutating func refuse(_ suspect: Suspect) -> Step {
-        if hunt?.probe == suspect.piece {
-            hunt?.narrow(to: suspect)
+        if bisection?.probe == suspect.piece {
+            bisection?.narrow(to: suspect)
             return nextStep()
         }
         if joined.count > 1, suspect.piece == joined.flatMap({ $0 }) {
@@ -48,45 +48,45 @@ struct RefusalSearch: Sendable {
             return Step(pieces: joined)
         }
         if isPlural { return suspect.piece.count == 1 ? Step(found: suspect) : Step(pieces: halves(of: suspect)) }
-        hunt = RefusalHunt(suspect)
+        bisection = RefusalBisection(suspect)
         return nextStep()
     }
 
     /// Returns the step that follows a piece that wasn't refused.
     ///
     /// - Parameter isTaken: whether the whole piece was accepted.
-    mutating func goOn(after piece: [Int], isTaken: Bool) -> Step {
-        guard let hunt, hunt.probe == piece else { return Step() }
+    mutating func next(after piece: [Int], isTaken: Bool) -> Step {
+        guard let bisection, bisection.probe == piece else { return Step() }
         guard isTaken else {
             // The result gives no information about the other half.
-            self.hunt = nil
-            return Step(pieces: hunt.others)
+            self.bisection = nil
+            return Step(pieces: bisection.others)
         }
-        self.hunt?.pass()
+        self.bisection?.pass()
         return nextStep()
     }
 
     private mutating func nextStep() -> Step {
-        guard let hunt else { return Step() }
-        if hunt.suspect.piece.count > 1 {
-            if pay(2) { return Step(pieces: [hunt.probe]) }
-            self.hunt = nil
-            suspects.append(hunt.suspect)
-            return Step(pieces: hunt.waiting)
+        guard let bisection else { return Step() }
+        if bisection.suspect.piece.count > 1 {
+            if pay(2) { return Step(pieces: [bisection.probe]) }
+            self.bisection = nil
+            suspects.append(bisection.suspect)
+            return Step(pieces: bisection.waiting)
         }
-        self.hunt = nil
-        let rest = rest(of: hunt)
-        return hunt.isProof ? Step(pieces: rest, found: hunt.suspect) : Step(pieces: [hunt.suspect.piece] + rest)
+        self.bisection = nil
+        let rest = rest(of: bisection)
+        return bisection.isProof ? Step(pieces: rest, found: bisection.suspect) : Step(pieces: [bisection.suspect.piece] + rest)
     }
 
-    /// Returns the pieces that waited for the end of a hunt, joined if the limit allows it.
-    private mutating func rest(of hunt: RefusalHunt) -> [[Int]] {
-        guard hunt.waiting.count > 1, pay(1) else { return hunt.waiting }
-        joined = hunt.waiting
+    /// Returns the pieces that waited for the end of a bisection, joined if the limit allows it.
+    private mutating func rest(of bisection: RefusalBisection) -> [[Int]] {
+        guard bisection.waiting.count > 1, pay(1) else { return bisection.waiting }
+        joined = bisection.waiting
         return [joined.flatMap { $0 }]
     }
 
-    /// Returns the halves of a refused piece to send now; none if it is set aside.
+    /// Returns the halves of a refused piece to send now; none if the piece is set aside.
     mutating func halves(of suspect: Suspect) -> [[Int]] {
         if pay(2) { return suspect.piece.halves }
         suspects.append(suspect)
@@ -95,7 +95,7 @@ struct RefusalSearch: Sendable {
 
     /// Returns the halves of pieces that were set aside, as far as the limit allows.
     mutating func takeSuspects() -> [[Int]] {
-        guard hunt == nil else { return [] }
+        guard bisection == nil else { return [] }
         let count = min(suspects.count, left / 2)
         defer { suspects.removeFirst(count) }
         left -= 2 * count
@@ -115,12 +115,12 @@ struct RefusalSearch: Sendable {
     }
 }
 
-/// Searches a refused piece for the first bad record, by halving: records before it are delivered on the way, and records after it wait.
+/// Bisects a refused piece to find its first bad record: records before it are delivered on the way, and records after it wait.
 ///
 /// If the first half is accepted, the second one must contain a bad record, and is halved without being sent. If the first half is refused,
 /// the second one waits, and is sent with all other waiting pieces once the record is found. One bad record of n therefore costs log2(n) +
 /// 1 additional requests, and one more if it is the second of the last two.
-struct RefusalHunt: Sendable {
+struct RefusalBisection: Sendable {
     /// The records that include a bad one: the last refusal was for these, or for these and others that were accepted since.
     private(set) var suspect: Suspect
     /// Whether the receiver has refused exactly these records.

@@ -1,22 +1,23 @@
 import Foundation
 import HTTPTransport
 
-/// The state that a shipper's front end and its loop share: settings, store, accounts, and the signal by which the front end wakes the loop.
+/// The state that a shipper's front end and its loop share: settings, store, accounts, and the signal by which the front end wakes the
+/// loop.
 final class ShippingCore: Sendable {
     let format: any LogFormat
     let sender: any PayloadSender
     let settings: ShippingSettings
     let store: any RecordStore
-    /// Rings when the loop has work.
+    /// Wakes the loop when it has work.
     let signal = Signal()
-    /// Rings when ``reportLosses()`` has work.
+    /// Wakes ``reportLosses()`` when there are losses to report.
     let lossSignal = Signal()
     let pace: ReceiverPace
     let coding = ContentCodingMemory()
 
     let ledger = Locked(ShippingLedger())
-    /// Held while losses are reported: see ``reportLosses(atOnce:)``.
-    let reporting = Locked(())
+    /// Held while losses are reported: see ``reportNewLosses(atOnce:)``.
+    let lossReporting = Locked(())
     private let selection: RecordSelection
     /// The start time on the clock.
     private let started: UInt64
@@ -90,7 +91,7 @@ final class ShippingCore: Sendable {
 
     func flush(within limit: Duration) async -> Bool {
         // The loss report is flushed with the other records.
-        reportLosses(atOnce: false)
+        reportNewLosses(atOnce: false)
         let ticket = ledger.withLock { $0.beginFlush(store.load) }
         pace.noteFlush()
         signal.send()
@@ -205,10 +206,10 @@ extension ShippingCore {
     /// Determines the loop's next step.
     ///
     /// No wake-up is lost, because checking and going to sleep are one step: ``RecordStore/sleep(until:)`` refuses if its condition is
-    /// already met. After that, whatever makes records readable or due for this shipper (its own front end, another shipper on the same
-    /// spool, the spool itself) finds the condition in the store, under the lock that protects the records. The first to meet it rings the
-    /// signal and clears the condition, so each sleep ends with one wake-up, however many records arrive. Other events that end a sleep (a
-    /// flush, the close) send the signal themselves, and the signal is kept if it is sent before the loop waits.
+    /// already met. After that, everything that makes records readable or due for this shipper (its own front end, another shipper on the
+    /// same spool, the spool itself) checks the condition in the store, under the lock that protects the records. The first one that meets
+    /// it sends the signal and clears the condition, so each sleep ends with one wake-up, however many records arrive. Other events that
+    /// end a sleep (a flush, the close) send the signal themselves, and the signal is kept if it is sent before the loop waits.
     var nextStep: Step {
         let now = settings.clock.uptime
         let interval = settings.batch.interval.wholeNanoseconds
@@ -267,8 +268,8 @@ extension ShippingCore {
     }
 
     /// Writes records that are about to be dropped to the dead-letter file, if there is one.
-    func bury(_ records: [LogRecord], _ reason: DropReason, _ message: String) async {
-        await settings.deadLetters?.bury(records, reason, message, receiver: sender.receiver)
+    func writeDeadLetters(_ records: [LogRecord], _ reason: DropReason, _ message: String) async {
+        await settings.deadLetters?.write(records, reason, message, receiver: sender.receiver)
     }
 
     /// Reports a diagnostic, with secrets masked.
@@ -297,7 +298,7 @@ extension ShippingCore {
             switch nextReport {
             case .end: return
             case .wait(let end): await lossSignal.wait(until: end, clock: settings.clock)
-            case .report: reportLosses(atOnce: false)
+            case .report: reportNewLosses(atOnce: false)
             }
         }
     }
@@ -325,17 +326,17 @@ extension ShippingCore {
     /// Reports the losses since the last report, if there were any.
     ///
     /// - Parameter atOnce: whether to ignore the interval between reports.
-    func reportLosses(atOnce: Bool) {
-        let reported = reporting.withLock { _ in report(atOnce: atOnce) }
-        guard !reported.isEmpty else { return }
-        let text = reported.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        report(.warning, "\(reported.values.reduce(0, +)) log records were dropped so far: \(text).")
+    func reportNewLosses(atOnce: Bool) {
+        let losses = lossReporting.withLock { _ in takeReport(atOnce: atOnce) }
+        guard !losses.isEmpty else { return }
+        let text = losses.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        report(.warning, "\(losses.values.reduce(0, +)) log records were dropped so far: \(text).")
     }
 
     /// Takes the unreported losses and writes their report in one step: a flush in between would find no losses and miss the report.
     ///
     /// - Returns: all losses, for the diagnostics; empty if no report is due.
-    private func report(atOnce: Bool) -> [DropReason: UInt64] {
+    private func takeReport(atOnce: Bool) -> [DropReason: UInt64] {
         let now = settings.clock.uptime
         let (dropped, unreported) = ledger.withLock { ledger -> ([DropReason: UInt64], [(reason: DropReason, count: UInt64)]) in
             countLosses(&ledger)
@@ -348,7 +349,7 @@ extension ShippingCore {
             losses: unreported, for: settings.destination, clockOffset: sender.clockOffset, level: max(.warning, settings.minimumLevel),
             clock: settings.clock)
         // If there is no room for this report, the next one includes these losses and the loss of this report.
-        if !write(record) { ledger.withLock { $0.restoreUnreported(unreported) } }
+        if !write(record) { ledger.withLock { $0.markUnreported(unreported) } }
         return dropped
     }
 }

@@ -28,7 +28,7 @@ struct ShippingLedger: Sendable {
     private var flushes: UInt64 = 0
 
     /// The losses that the receiver knows.
-    private var reportedLosses: [DropReason: UInt64] = [:]
+    private var lossesKnownToReceiver: [DropReason: UInt64] = [:]
     /// The number of losses in the last report.
     private var reported: UInt64 = 0
     /// The earliest time of the next report, on the monotonic clock.
@@ -94,15 +94,18 @@ struct ShippingLedger: Sendable {
         let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged, .expired]
         return reasons.compactMap { reason in
             let count = losses[reason]
-            let unreported = count - reportedLosses[reason, default: 0]
-            reportedLosses[reason] = count
+            let unreported = count - lossesKnownToReceiver[reason, default: 0]
+            lossesKnownToReceiver[reason] = count
             return unreported > 0 ? (reason, unreported) : nil
         }
     }
 
     /// Marks losses as unknown to the receiver again.
-    mutating func restoreUnreported(_ losses: [(reason: DropReason, count: UInt64)]) {
-        for loss in losses { reportedLosses[loss.reason, default: 0] -= min(loss.count, reportedLosses[loss.reason, default: 0]) }
+    mutating func markUnreported(_ losses: [(reason: DropReason, count: UInt64)]) {
+        for loss in losses {
+            let known = lossesKnownToReceiver[loss.reason, default: 0]
+            lossesKnownToReceiver[loss.reason] = known - min(loss.count, known)
+        }
     }
 
     // MARK: Waiters
@@ -141,7 +144,7 @@ struct ShippingLedger: Sendable {
 /// The tickets of a receiver that acknowledges asynchronously. One query asks for all open tickets, regardless of which batch makes it.
 ///
 /// A receiver may confirm a ticket only once, so the answer is kept until its batch asks.
-struct TicketBook: Sendable {
+struct AcknowledgementTracker: Sendable {
     /// The next step for a ticket.
     enum Step: Sendable, Equatable {
         /// The receiver has confirmed the ticket.
@@ -199,7 +202,7 @@ final class ShippingWindow: Sendable {
 
     private let core: ShippingCore
     private let entries = Locked<[Entry]>([])
-    /// Rings when another batch may fit.
+    /// Signals that another batch may fit.
     let change = Signal()
 
     init(core: ShippingCore) {

@@ -5,10 +5,10 @@ final class ShippingReporter: Sendable {
     private struct State: Sendable {
         var isFailing = false
         var isPaused = false
-        var saidThatCompressionLacks = false
-        var saidRemark: String?
-        var saidThatClockIsOff = false
-        var saidRejections: Set<Int?> = []
+        var hasReportedMissingCompressor = false
+        var reportedRemark: String?
+        var hasReportedClock = false
+        var reportedRejections: Set<Int?> = []
     }
 
     private let core: ShippingCore
@@ -47,10 +47,10 @@ final class ShippingReporter: Sendable {
 
     func notePause(status: Int?, reason: String, next: Duration) {
         guard change(\.isPaused, to: true) else { return }
-        let said = reason.isEmpty ? "" : ", \"\(quoted(reason))\""
+        let detail = reason.isEmpty ? "" : ", \"\(quoted(reason))\""
         core.report(
             .warning,
-            "\(receiver) refuses the log shipper (status \(Self.text(of: status))\(said)): check the URL and the credentials. "
+            "\(receiver) refuses the log shipper (status \(Self.text(of: status))\(detail)): check the URL and the credentials. "
                 + "The records are kept, and the next attempt is in \(next.text).")
     }
 
@@ -65,13 +65,13 @@ final class ShippingReporter: Sendable {
     func noteClock(_ offset: Int64?) {
         guard let offset else { return }
         let seconds = (offset / 1_000_000_000).magnitude
-        guard change(\.saidThatClockIsOff, to: seconds >= 60), seconds >= 60 else { return }
+        guard change(\.hasReportedClock, to: seconds >= 60), seconds >= 60 else { return }
         let side = offset > 0 ? "ahead of" : "behind"
         core.report(.notice, "The clock of \(receiver) is \(seconds) s \(side) the local one. Log records have local times.")
     }
 
     func noteCompression(of payload: BatchBody) {
-        guard payload.lacksCompressor, change(\.saidThatCompressionLacks, to: true) else { return }
+        guard payload.lacksCompressor, change(\.hasReportedMissingCompressor, to: true) else { return }
         core.report(.notice, "zlib (libz.so.1) isn't installed: log records are sent uncompressed.")
     }
 
@@ -84,9 +84,9 @@ final class ShippingReporter: Sendable {
 
     /// Reports the first rejection with each status. Later rejections appear only in the totals of ``ShippingCore/reportLosses()``.
     func noteRejection(of count: Int, status: Int?, reason: String) {
-        guard state.withLock({ $0.saidRejections.insert(status).inserted }) else { return }
-        let said = reason.isEmpty ? "" : ": \"\(quoted(reason))\""
-        core.report(.warning, "\(receiver) has permanently refused \(count) log records (status \(Self.text(of: status)))\(said)")
+        guard state.withLock({ $0.reportedRejections.insert(status).inserted }) else { return }
+        let detail = reason.isEmpty ? "" : ": \"\(quoted(reason))\""
+        core.report(.warning, "\(receiver) has permanently refused \(count) log records (status \(Self.text(of: status)))\(detail)")
     }
 
     func noteDrop(_ reason: DropReason, _ message: String) {
@@ -94,7 +94,7 @@ final class ShippingReporter: Sendable {
     }
 
     func noteRemark(_ remark: String) {
-        guard change(\.saidRemark, to: remark) else { return }
+        guard change(\.reportedRemark, to: remark) else { return }
         core.report(.notice, "\(receiver) has accepted log records with a remark: \"\(quoted(remark))\"")
     }
 }

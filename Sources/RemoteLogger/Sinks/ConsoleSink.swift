@@ -27,7 +27,7 @@ public final class ConsoleSink: LogSink {
     /// Creates a sink that prints.
     ///
     /// - Parameters:
-    ///   - limit: The most lines that may wait to be written.
+    ///   - limit: The maximum number of lines that may wait to be written.
     ///   - formatter: Formats a record.
     ///   - output: Writes a line, which ends with a newline; by default to standard error. Called on one thread at a time. Log calls in the
     ///     output or the formatter make no records.

@@ -35,13 +35,13 @@ public final class FileSink: LogSink {
     private let queue = DispatchQueue(label: "RemoteLogger.FileSink", qos: .utility)
     private let state = Locked(State())
     private let diagnostics: Diagnostics
-    private let hasComplained = Locked(false)
+    private let hasReportedFailure = Locked(false)
     private let writer: Locked<RotatingFile>
 
     /// Creates a sink that writes to a file in an existing directory.
     ///
     /// - Parameters:
-    ///   - limit: The most records that may wait to be written.
+    ///   - limit: The maximum number of records that may wait to be written.
     ///   - diagnostics: Receives one report when the file can't be written, and one when it can again. By default reports are discarded.
     public convenience init(
         _ file: URL, minimumLevel: LogLevel = .trace, rotation: FileRotation = FileRotation(), formatter: LineFormatter = .text,
@@ -106,22 +106,22 @@ public final class FileSink: LogSink {
         var lines = OwnWork.$isShipping.withValue(true) { records.map { Array((formatter.line(of: $0) + "\n").utf8) } }
         if before > 0 { lines.insert(Array("… \(before) records left out: the file was too slow, or failed\n".utf8), at: 0) }
         let (lost, fault) = writer.withLock { writer in (writer.append(lines), writer.fault) }
-        if !lines.isEmpty { complain(of: fault) }
+        if !lines.isEmpty { report(fault) }
         guard lost > 0 else { return }
         // The line that reports omitted records counts as those records.
-        let isTold = before > 0 && lost < lines.count
+        let isCounted = before > 0 && lost < lines.count
         state.withLock { state in
-            let records = UInt64(lost) - (before > 0 && !isTold ? 1 : 0)
-            state.leftOut += records + (before > 0 && !isTold ? before : 0)
+            let records = UInt64(lost) - (before > 0 && !isCounted ? 1 : 0)
+            state.leftOut += records + (before > 0 && !isCounted ? before : 0)
             state.leftOutInAll += records
         }
     }
 
     /// Reports once that the file can't be written, and once that it can again.
-    private func complain(of fault: SpoolFault?) {
-        let isNews = hasComplained.withLock { hasComplained in
-            defer { hasComplained = fault != nil }
-            return hasComplained != (fault != nil)
+    private func report(_ fault: SpoolFault?) {
+        let isNews = hasReportedFailure.withLock { hasReportedFailure in
+            defer { hasReportedFailure = fault != nil }
+            return hasReportedFailure != (fault != nil)
         }
         guard isNews else { return }
         if let fault {
@@ -161,7 +161,7 @@ extension FileSink: HealthReporting {
 
 /// The conditions for a new file of a ``FileSink``, and the number of files to keep.
 public struct FileRotation: Sendable, Hashable {
-    /// The most bytes of a file. A longer line gets its own file. The default is 16 MiB.
+    /// The maximum number of bytes of a file. A longer line gets its own file. The default is 16 MiB.
     public var bytes: Int
     /// The length of the periods after which a new file begins, counted from 1970-01-01T00:00:00Z; `nil` for none, the default.
     public var period: Duration?

@@ -33,7 +33,7 @@ enum LineTarget: Sendable, Equatable {
             if status.is_regular { return .file(path) }
             guard status.is_link else { return .device(path) }
             let destination = try destination(ofLink: path)
-            // The descriptor links of other processes describe the target without a path: `pipe:[123]`.
+            // The descriptor links of other processes describe the target, such as `pipe:[123]`, without a path.
             var end = csl_file_status()
             if csl_status_at_path(destination, false, &status) != 0, csl_status_at_path(path, true, &end) == 0 {
                 // A regular file that was deleted, or whose name isn't UTF-8: the link's text would name a different file.

@@ -76,22 +76,22 @@ struct PendingBatch: Sendable {
     var open: [Int] { open(of: outcomes.indices) }
 
     /// Returns the given indices without an outcome, in order.
-    func open(of places: some Sequence<Int>) -> [Int] {
-        places.filter { outcomes[$0] == nil }
+    func open(of indices: some Sequence<Int>) -> [Int] {
+        indices.filter { outcomes[$0] == nil }
     }
 
     /// Returns whether the receiver has accepted one of the records.
-    func hasDelivered(of places: [Int]) -> Bool {
-        places.contains { outcomes[$0] == .delivered }
+    func hasDelivered(of indices: [Int]) -> Bool {
+        indices.contains { outcomes[$0] == .delivered }
     }
 
     /// Returns whether the receiver has accepted all of the records.
-    func hasDeliveredAll(of places: [Int]) -> Bool {
-        places.allSatisfy { outcomes[$0] == .delivered }
+    func hasDeliveredAll(of indices: [Int]) -> Bool {
+        indices.allSatisfy { outcomes[$0] == .delivered }
     }
 
-    mutating func note(_ outcome: Outcome, for places: some Sequence<Int>) {
-        for place in places where outcomes.indices.contains(place) { outcomes[place] = outcome }
+    mutating func note(_ outcome: Outcome, for indices: some Sequence<Int>) {
+        for index in indices where outcomes.indices.contains(index) { outcomes[index] = outcome }
     }
 
     /// Returns the records that can be settled now, with their outcomes: a store takes acknowledgements in order.

@@ -136,14 +136,14 @@ struct RecordBuffer: Sendable {
         }
         for item in pinned where !takes(item) { return items }
         // For each level, the index of the next record in its queue, and that record's position.
-        var heads = queues.map { (place: 0, position: $0.first?.position ?? .max) }
+        var heads = queues.map { (index: 0, position: $0.first?.position ?? .max) }
         while let level = heads.indices.min(by: { heads[$0].position < heads[$1].position }), heads[level].position < .max {
             // Usually only one level has records, so a queue is read until another one has an older record.
             let end = heads.indices.reduce(.max) { $1 == level ? $0 : min($0, heads[$1].position) }
-            while heads[level].position < end, let item = queues[level][heads[level].place] {
+            while heads[level].position < end, let item = queues[level][heads[level].index] {
                 guard takes(item) else { return items }
-                heads[level].place += 1
-                heads[level].position = queues[level][heads[level].place]?.position ?? .max
+                heads[level].index += 1
+                heads[level].position = queues[level][heads[level].index]?.position ?? .max
             }
         }
         return items

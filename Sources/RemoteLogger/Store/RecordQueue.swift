@@ -21,10 +21,10 @@ struct RecordQueue<Element: Sendable>: Sendable {
     }
 
     mutating func changeEach(_ change: (inout Element) -> Void) {
-        for place in 0..<count {
-            guard var element = self[place] else { continue }
+        for index in 0..<count {
+            guard var element = self[index] else { continue }
             change(&element)
-            set(place, element)
+            set(index, element)
         }
     }
 
@@ -41,12 +41,12 @@ struct RecordQueue<Element: Sendable>: Sendable {
     }
 
     /// The element at an index from the front; `nil` past the end.
-    subscript(place: Int) -> Element? {
-        place < count ? pieces[(head + place) / Self.size][(head + place) % Self.size] : nil
+    subscript(index: Int) -> Element? {
+        index < count ? pieces[(head + index) / Self.size][(head + index) % Self.size] : nil
     }
 
-    private mutating func set(_ place: Int, _ element: Element?) {
-        pieces[(head + place) / Self.size][(head + place) % Self.size] = element
+    private mutating func set(_ index: Int, _ element: Element?) {
+        pieces[(head + index) / Self.size][(head + index) % Self.size] = element
     }
 
     /// Removes the first element that satisfies the predicate. The cost is proportional to the elements before it.
@@ -55,7 +55,7 @@ struct RecordQueue<Element: Sendable>: Sendable {
     mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
         guard let found = (0..<count).first(where: { self[$0].map(isMeant) ?? false }) else { return nil }
         let removed = self[found]
-        for place in stride(from: found, to: 0, by: -1) { set(place, self[place - 1]) }
+        for index in stride(from: found, to: 0, by: -1) { set(index, self[index - 1]) }
         _ = popFirst()
         return removed
     }

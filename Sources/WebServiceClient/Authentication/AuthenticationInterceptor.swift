@@ -149,7 +149,7 @@ public struct AuthenticationInterceptor: Interceptor {
         if let length = body.expectedLength, length > Int64(Self.drainLimit) {
             body.cancel()
         } else {
-            // Errors are ignored: if the body breaks off or is too long, only its connection is lost.
+            // Errors are ignored: if the body ends early or is too long, only its connection is lost.
             _ = try? await body.collect(upTo: Self.drainLimit)
         }
     }

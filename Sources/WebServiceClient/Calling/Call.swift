@@ -67,7 +67,7 @@ public struct Call<Value: Sendable>: Sendable {
 
     // MARK: Progress
 
-    /// How far the call has got.
+    /// The progress of the call: whether it is waiting, running, cancelled or finished.
     public var state: CallState { core.current.state }
 
     /// The last request that was sent, without credentials; `nil` before the first.
@@ -160,7 +160,7 @@ public struct CallWaitError: DescribedError, Sendable, Hashable {
         case .isTask: "wait() would block a thread that the call may need, because it is called within a task: write try await call.value."
         case .isTransportThread:
             "wait() would block the transport's thread, which the call may need: wait on another thread, or use onCompletion(on:_:)."
-        case .timedOut: "The call didn't end within the time to wait. It goes on: cancel it if it isn't needed any more."
+        case .timedOut: "The call didn't end within the time to wait. It continues: cancel it if it isn't needed any more."
         }
     }
 }

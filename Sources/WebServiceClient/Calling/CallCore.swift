@@ -155,12 +155,12 @@ final class CallCore<Value: Sendable>: Sendable {
         for stream in taken.streams.values { stream.stream.finish() }
         for waiter in taken.waiters.values { waiter(outcome) }
         guard !silently, !taken.observers.isEmpty else { return true }
-        tell(taken.observers, outcome, after: taken.pumps)
+        notify(taken.observers, outcome, after: taken.pumps)
         return true
     }
 
     /// Calls completion closures, each in a separate task, after the progress closures.
-    private func tell(_ observers: [@Sendable (Outcome) async -> Void], _ outcome: Outcome, after pumps: [Task<Void, Never>]) {
+    private func notify(_ observers: [@Sendable (Outcome) async -> Void], _ outcome: Outcome, after pumps: [Task<Void, Never>]) {
         for observer in observers {
             Task {
                 for pump in pumps { await pump.value }
@@ -226,7 +226,7 @@ extension CallCore {
             state.observers.append(observer)
             return (state.result, state.isSilent)
         }
-        if let result, !isSilent { tell([observer], result, after: []) }
+        if let result, !isSilent { notify([observer], result, after: []) }
     }
 }
 

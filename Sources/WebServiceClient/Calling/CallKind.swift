@@ -1,16 +1,16 @@
 /// Settings that many calls without a table share, such as those of a module that prints its own URLs.
 ///
-/// The object's identity stands for its settings, which can't be compared by value.
+/// The object's identity represents its settings, which can't be compared by value.
 package final class SharedCallSettings: Sendable {
     let settings: EndpointSettings
 
-    /// Creates settings from what a closure says of an endpoint; its other changes are ignored.
+    /// Creates settings from a closure that changes a descriptor. Only its changes to the settings count.
     package init(_ describe: (EndpointDescriptor) -> EndpointDescriptor) {
         settings = describe(.get("")).settings
     }
 }
 
-/// A kind of call without a table: everything that its endpoint is compiled from, and so neither the URL nor the arguments' values.
+/// A kind of call without a table: all inputs that its endpoint is compiled from. These exclude the URL and the arguments' values.
 ///
 /// It retains the shared settings, so that no other object gets their identity.
 struct CallKind: Hashable, Sendable {

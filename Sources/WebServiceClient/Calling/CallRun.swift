@@ -124,7 +124,7 @@ extension Diagnostics {
     public init(on executor: CallbackExecutor, _ receive: @escaping @Sendable (Event) -> Void) {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         let source = DiagnosticSource(continuation: continuation)
-        // It begins without the task-local values and the priority of whoever makes the diagnostics.
+        // Detached, so that it doesn't inherit the task-local values and the priority of the code that creates the diagnostics.
         Task.detached {
             for await event in events { await executor.run { receive(event) } }
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Takes part in one call of a series, such as the request of one page: changes its request, and sees its response.
+/// Changes the request of one call of a series, such as the request for one page, and receives its response.
 ///
 /// It reaches the call as an attribute, ``OfferedTurn``, so that the call of a declared method, of a stored one and of one without a table
 /// are all the same, with the settings of their endpoint.

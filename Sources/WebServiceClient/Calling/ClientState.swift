@@ -11,11 +11,11 @@ final class ClientState: Sendable {
     let profileGeneration: Int
     /// Watches the calls of a profile on trial.
     let canary: ProfileCanary?
-    /// The client's settings, with those of its environment and the rules of its session.
+    /// The settings of the client and its environment, with the rules of its session.
     let configuration: WebServiceClient.Configuration
     /// The environment; `nil` without environments.
     let environment: ServiceEnvironment?
-    /// What the session, and other state of the client, belongs to.
+    /// The service that the session, and other state of the client, belongs to.
     let place: ServicePlace
     let session: SessionState
     /// Whether several environments have the client's own authentication provider.
@@ -65,7 +65,7 @@ final class ClientState: Sendable {
         profileGeneration = generation?.number ?? 0
         canary = generation?.canary
         var rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
-        // The root of class or profile may be that of another environment.
+        // The root of class or profile may belong to another environment.
         if environment != nil { rootText = configuration.serviceRoot }
         let root = ServiceRoot.hasPlaceholders(rootText) ? nil : ServiceRoot(rootText)
         self.root = root
@@ -224,7 +224,7 @@ final class ClientState: Sendable {
             fix: "if the origin belongs to the service, add it to Configuration.allowedOrigins; a profile changes paths and methods only")
     }
 
-    /// The fault of an environment without a service root for the client: any other root would be that of another environment.
+    /// The fault of an environment without a service root for the client: any other root may belong to another environment.
     private static func faults(of environment: ServiceEnvironment?, root: String, client: String) -> [TableFault] {
         guard let environment, root.isEmpty else { return [] }
         return [

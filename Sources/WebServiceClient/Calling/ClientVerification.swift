@@ -34,8 +34,8 @@ extension WebServiceClient {
     }
 
     /// Lists the faults that this client would have with a profile and doesn't have without one. It checks the service root and the
-    /// endpoints that profile and class form together, and the origin of the profile's `BaseURL` if the program doesn't list it. Empty if the
-    /// profile can be set.
+    /// endpoints that profile and class form together, and the origin of the profile's `BaseURL` if the program doesn't list it. Empty if
+    /// the profile can be set.
     ///
     /// A bare name of the profile must fit the methods of that name in the class's table. A method that isn't in the table is checked when
     /// it is called. Missing capabilities of the transport for an endpoint don't count as faults of the profile.
@@ -54,8 +54,8 @@ extension WebServiceClient {
         ClientDescription(client: String(describing: self), table: endpoints, defaults: defaults)
     }
 
-    /// The class's table as text: JSON for a file that ``ClientDescription/changes(since:)`` compares with later tables, an API reference in
-    /// Markdown, or an OpenAPI document.
+    /// The class's table as text: JSON for a file that ``ClientDescription/changes(since:)`` compares with later tables, an API reference
+    /// in Markdown, or an OpenAPI document.
     ///
     ///     try GitHub.describe(as: .markdown).write(to: file, atomically: true, encoding: .utf8)
     public class func describe(as format: DescriptionFormat) -> String {

@@ -87,7 +87,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Returns the complete body. If the body breaks off, the error handler decides, as for any failed exchange; if it accepts, the body is
+    /// Returns the complete body. If the body ends early, the error handler decides, as for any failed exchange; if it accepts, the body is
     /// empty.
     @inline(__always)
     private func read(_ reader: inout ResponseReader) async throws -> Data {

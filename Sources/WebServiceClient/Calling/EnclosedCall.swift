@@ -3,8 +3,8 @@ package import HTTPTransport
 
 /// A call whose request and response another exchange encloses, such as a part of a batch.
 ///
-/// The program's call is made twice: ``of(_:_:)`` captures its request, and ``answering(_:with:_:)`` reads its response, both by the code
-/// that a call of its own passes through. The chain doesn't run: its stages apply to the enclosing call.
+/// The program's call is made twice: ``of(_:_:)`` captures its request, and ``answering(_:with:_:)`` reads its response, both with the code
+/// of an ordinary call. The chain doesn't run: its stages apply to the enclosing call.
 package struct EnclosedCall: Sendable {
     /// The request, changed by the call's own `prepare`.
     package let request: ServiceRequest

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an endpoint does with the arguments and the result of its method, for checks of the method's types.
+/// The use that an endpoint makes of the arguments and the result of its method, for checks of the method's types.
 package struct EndpointUse: Sendable {
     /// A place in a request.
     package enum Place: Sendable, Hashable {
@@ -82,8 +82,8 @@ package struct EndpointUse: Sendable {
 
     // MARK: Arguments
 
-    /// Returns why no value of a type can be at a place, such as `is Draft, which isn't Encodable`; `nil` if one can be, or if it depends on
-    /// the value.
+    /// Returns why no value of a type can be at a place, such as `is Draft, which isn't Encodable`; `nil` if one can be, or if it depends
+    /// on the value.
     package static func fault(of type: any Any.Type, at place: Place) -> String? {
         let type = unwrapped(type)
         let name = "is \(type), which"
@@ -108,7 +108,7 @@ package struct EndpointUse: Sendable {
             if isBytes(type) { return "\(name) has no fields for the headers" }
             return hasNoFields(type) ? "\(name) has no names for the headers; use .header(\"Name\", \"%%…%%\")" : nil
         case .body:
-            return isBytes(type) || type is any Encodable.Type ? nil : "\(name) isn't Encodable, and so no body"
+            return isBytes(type) || type is any Encodable.Type ? nil : "\(name) isn't Encodable, so it can't be a body"
         }
     }
 
@@ -212,7 +212,7 @@ extension ServiceResponse: EnclosingResponse {
 }
 
 extension WebServiceClient {
-    /// What the endpoints of the class's table do with arguments and results, in table order. Keys with faults of their own are missing.
+    /// The use that each endpoint of the class's table makes of arguments and results, in table order. Keys that have faults are missing.
     package class func endpointUses() -> [EndpointUse] {
         let table = endpoints
         let compiled = compiledTable(defaults)

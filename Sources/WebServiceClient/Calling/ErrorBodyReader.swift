@@ -36,8 +36,8 @@ extension ServiceError {
     ///     }
     ///
     /// If the error handler decoded a value of the type, that value is returned. Otherwise the endpoint's decoder reads the body, up to
-    /// ``ResponseSummary/bodyLimit``, or the data of the event that reported the error. To decode all failures of a class and let the
-    /// service's message lead the error's, use ``ErrorBodyHandler``.
+    /// ``ResponseSummary/bodyLimit``, or the data of the event that reported the error. To decode all failures of a class, and to begin
+    /// each error's message with the service's message, use ``ErrorBodyHandler``.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
@@ -86,8 +86,8 @@ extension ServiceCall {
     /// - Parameter tag: The tag as received, with its quotation marks, or `*` for any existing resource.
     public func ifMatch(_ tag: String?) -> ServiceCall { header("If-Match", tag) }
 
-    /// Sends `If-None-Match` (RFC 9110 §13.1.2): a GET with an optional result gives `nil` while the resource has the entity tag; a PUT with
-    /// `*` only creates. `nil` sends no condition.
+    /// Sends `If-None-Match` (RFC 9110 §13.1.2): a GET with an optional result gives `nil` while the resource has the entity tag; a PUT
+    /// with `*` only creates. `nil` sends no condition.
     ///
     /// - Parameter tag: The tag as received, with its quotation marks, or `*` for no resource.
     public func ifNoneMatch(_ tag: String?) -> ServiceCall { header("If-None-Match", tag) }

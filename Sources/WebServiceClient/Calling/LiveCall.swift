@@ -1,4 +1,4 @@
-/// How far a call has got.
+/// The progress of a call.
 public enum CallState: String, Sendable, Hashable, CaseIterable {
     /// No request has been sent yet: the call is prepared, or waits for its turn.
     case waiting
@@ -46,7 +46,7 @@ public struct LiveCall: Sendable, Identifiable, CustomStringConvertible {
 }
 
 extension CallRecord {
-    /// How far the call has got.
+    /// The progress of the call.
     var callState: CallState {
         if cancellation.cause != nil { return .cancelled }
         if cancellation.isFinished { return .finished }
@@ -54,7 +54,7 @@ extension CallRecord {
     }
 }
 
-/// What became of a client's calls when it was shut down.
+/// The outcome of a client's calls at its shutdown.
 public struct ShutdownReport: Sendable, CustomStringConvertible {
     /// The number of calls that were running and ended within the limit.
     public let finished: Int
@@ -88,7 +88,7 @@ extension WebServiceClient {
     /// needs one. Repeated calls of this method get the same report. The transport isn't changed, because clients share it.
     ///
     /// - Parameter limit: The time for running calls; zero or less cancels them at once.
-    /// - Returns: What was still pending at the limit.
+    /// - Returns: The calls that were still pending at the limit.
     @discardableResult
     public func shutdown(within limit: Duration) async -> ShutdownReport { await runtime.calls.shutdown(within: limit) }
 }

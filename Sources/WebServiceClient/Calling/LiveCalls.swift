@@ -152,7 +152,7 @@ extension LiveCalls {
 // Shutdown.
 extension LiveCalls {
     /// Calls an action when the client has been shut down and its calls are cancelled; immediately if that has happened. A stage that holds
-    /// calls back, such as a paused queue, then takes no more.
+    /// calls back, such as a paused queue, then accepts no more calls.
     func onShutdown(_ action: @escaping @Sendable (CallCancelled) -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.closing.append(action) }

@@ -1,6 +1,6 @@
 import Foundation
 
-// Binds arguments with a form of their own: query items, headers and cookies.
+// Binds query items, headers and cookies that have their own form.
 extension RequestBinder {
     /// Throws if an argument that a call must pass is `nil`.
     func checkRequired() throws {
@@ -11,7 +11,7 @@ extension RequestBinder {
 
     /// The query items of an argument; empty if there are none.
     func item(_ position: Int, named name: String, _ style: ArgumentStyle) throws -> String {
-        // What a call leaves out isn't sent, however nil is written.
+        // An argument that the call leaves out isn't sent, whatever the strategy for nil.
         if let passed = plan.passed, passed[position] == nil { return "" }
         let fields = try fields(position, named: name, style, endpoint.fields, in: "the query item \(name)")
         return style.keepsReserved ? URLEncoding.query(keepingReservedOf: fields) : URLEncoding.query(of: fields)
@@ -60,7 +60,7 @@ extension RequestBinder {
 
     private func json(_ argument: any Sendable, _ position: Int, in place: String) throws -> String {
         guard let value = argument as? any Encodable else {
-            throw error(position, place, "\(type(of: argument)) isn't Encodable, and so no JSON.")
+            throw error(position, place, "\(type(of: argument)) isn't Encodable, so it can't be written as JSON.")
         }
         do {
             // Sorted members make equal values equal texts, for caches.
@@ -72,9 +72,9 @@ extension RequestBinder {
         }
     }
 
-    /// The root of the endpoint, if it has one of its own.
+    /// The endpoint's own service root, if it has one.
     ///
-    /// - Throws: ``InvalidRequest`` if that leaves the service.
+    /// - Throws: ``InvalidRequest`` if that root isn't part of the service.
     func ownRoot(_ root: ServiceRoot) throws -> ServiceRoot {
         switch plan.serviceRoot {
         case nil: return root

@@ -175,7 +175,7 @@ extension RequestBinder {
     ) throws -> [ReflectedField] {
         var fields = endpoint.fields
         if let arrays {
-            // Headers have names of their own, and dates in ISO 8601.
+            // Headers have their own names, and dates in ISO 8601.
             fields = FieldReflection(arrays: arrays)
         }
         guard let argument = arguments[position] else {

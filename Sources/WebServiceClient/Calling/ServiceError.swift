@@ -119,7 +119,7 @@ extension ServiceError {
         public static let transport = Self(rawValue: "transport")
         /// A deadline passed; the cause is ``TransportError``, or ``WebSocketError`` for a peer that doesn't answer.
         public static let timeout = Self(rawValue: "timeout")
-        /// The body, or an element of a stream of values, is larger than the bound; the cause is ``ResponseBodyTooLarge`` or
+        /// The body, or an element of a stream of values, is larger than the limit; the cause is ``ResponseBodyTooLarge`` or
         /// ``StreamError``.
         public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
         /// The call wasn't sent, because calls to its origin keep failing; the cause is ``CircuitOpen``.
@@ -273,18 +273,18 @@ struct ErrorWrapper {
 extension RequestBody {
     /// The same body with its stream's errors wrapped in ``RequestBodyError``. Later stages then don't mistake them for errors of a
     /// transport, an interceptor, or another call that feeds the stream.
-    var tellingFailures: RequestBody {
+    var wrappingErrors: RequestBody {
         guard case .stream(let open) = source else { return self }
         var body = RequestBody(length: length, isReplayable: isReplayable, contentType: contentType) {
             let pieces = PieceReader(open())
-            return AsyncThrowingStream { try await RequestBody.telling { try await pieces.next() } }
+            return AsyncThrowingStream { try await RequestBody.wrappingErrors { try await pieces.next() } }
         }
         body.contentTypeIsBinding = contentTypeIsBinding
         return body
     }
 
     /// Wraps errors of the body's own stream in ``RequestBodyError``.
-    private static func telling(_ next: () async throws -> Data?) async throws -> Data? {
+    private static func wrappingErrors(_ next: () async throws -> Data?) async throws -> Data? {
         do {
             return try await next()
         } catch let error as RequestBodyError {
@@ -302,7 +302,8 @@ extension RequestBody {
 extension ServiceError {
     /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`, 8
     /// `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`, 16
-    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`, 20 `cancelled`, 21 `paging`, 22 `digest`; 0 for the kinds that other modules add.
+    /// `decoding`, 17 `circuitOpen`, 18 `queue`, 19 `rateLimit`, 20 `cancelled`, 21 `paging`, 22 `digest`; 0 for the kinds that other
+    /// modules add.
     public var errorCode: Int {
         let kinds: [Kind] = [
             .table, .unknownEndpoint, .argument, .encoding, .request, .interceptor, .redirect, .authentication, .transport, .timeout,

@@ -161,7 +161,7 @@ open class WebServiceClient: @unchecked Sendable {
 
     /// Changes the profiles, unless the client's settings change at the same time.
     ///
-    /// - Parameter change: Verifies what it changes with the current settings. It is repeated if they change meanwhile.
+    /// - Parameter change: Verifies the new profiles with the current settings. It is repeated if the settings change in the meantime.
     func changeProfiles(_ change: (inout ProfileHistory) throws(TableFaults) -> Void) throws(TableFaults) {
         var isSet = false
         while !isSet {
@@ -285,8 +285,8 @@ extension ServiceClient {
     ///
     ///     let page = try await github.with(.solicited) { try await $0.repository(owner: "swiftlang", name: "swift") }
     ///
-    /// Calls of child tasks have the attributes too; calls of detached tasks, and those that interceptors and authentication providers make,
-    /// don't.
+    /// Calls of child tasks have the attributes too; calls of detached tasks, and those that interceptors and authentication providers
+    /// make, don't.
     ///
     /// - Parameters:
     ///   - attributes: The attributes; of two of one type, the last counts.

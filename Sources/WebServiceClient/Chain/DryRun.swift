@@ -62,11 +62,11 @@ final class DryRun: Sendable {
     func refusal(of client: ObjectIdentifier) -> InvalidRequest? {
         guard isExclusive, isPending, !catches(client) else { return nil }
         return InvalidRequest(
-            message: "The call belongs to another client than the request that is to enclose it, such as a batch: make calls of the client "
-                + "that sends the batch, and this one on its own.")
+            message: "The call belongs to another client than the enclosing request, such as a batch: in its closure, make only calls of "
+                + "the client that sends the batch.")
     }
 
-    /// Hands a bound call to whoever captures calls, and ends it; without one, the call goes on.
+    /// Passes a bound call to the closure that captures calls, and ends the call; without such a closure, the call continues.
     func take(_ call: @autoclosure () -> any Sendable) throws(Stop) {
         guard let capture else { return }
         capture(call())

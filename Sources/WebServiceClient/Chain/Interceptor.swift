@@ -97,7 +97,7 @@ struct CallPreparation: Interceptor {
         // A boundary other than the body's own makes the body unreadable, so it is always replaced.
         if let body = request.body {
             if body.contentTypeIsBinding, let type = body.contentType { request.headers[.contentType] = type }
-            if case .stream = body.source { request.body = body.tellingFailures }
+            if case .stream = body.source { request.body = body.wrappingErrors }
         }
         return try await next(request, context)
     }

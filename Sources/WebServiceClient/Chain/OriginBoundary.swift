@@ -36,7 +36,7 @@ struct OriginBoundary: Sendable {
             result.headers[name] = nil
             for value in values where own.contains(value) { result.headers.append(name, value) }
         }
-        tell(.warning, left, request, context) { place in
+        report(.warning, left, request, context) { place in
             "an interceptor set them, and \(place) is outside the service. Set them on the call itself if they are for that server"
         }
         return result
@@ -82,11 +82,11 @@ struct OriginBoundary: Sendable {
         let left = Self.names(in: result.headers).filter { !rules.travels($0) }
         guard !left.isEmpty else { return result }
         for name in left { result.headers[name] = nil }
-        tell(level, left.filter { $0 != .host }, request, context, reason: reason)
+        report(level, left.filter { $0 != .host }, request, context, reason: reason)
         return result
     }
 
-    private func tell(
+    private func report(
         _ level: Diagnostics.Event.Level, _ names: [HTTPFields.Name], _ request: ServiceRequest, _ context: CallContext,
         reason: (_ place: String) -> String
     ) {

@@ -16,7 +16,7 @@ extension SharingStage {
 
 /// The exchanges that several calls of one client share while they are in flight: calls with the same identifier, and identical ones.
 final class SharedExchanges: Sendable {
-    /// What calls have in common that share an exchange.
+    /// The key of a shared exchange: the properties that its calls have in common.
     enum Key: Hashable, Sendable {
         case identifier(String, Origin?, partition: String)
         case request(RequestKey)

@@ -1,8 +1,8 @@
 /// A description of a client's endpoint table as a value, which can be stored, compared with an earlier one, and displayed.
 ///
-/// It contains everything that changes what calls send or return, in the order of the table. Secrets are masked: two of them are described
-/// alike, and other values of headers that aren't known to be harmless are told apart by a checksum of two bytes. Types of the program,
-/// such as serializers and error handlers, are described by their names, and closures not at all.
+/// It contains everything that changes the requests or results of calls, in the order of the table. Secrets are masked and look the same.
+/// Other values of headers that aren't known to be harmless are masked as well, with a checksum of two bytes that distinguishes them. Types
+/// of the program, such as serializers and error handlers, are described by their names. Closures aren't described.
 public struct ClientDescription: Codable, Hashable, Sendable {
     /// The version of the format that this library writes.
     public static let currentVersion = 2

@@ -47,7 +47,7 @@ public struct DescriptionChange: Codable, Hashable, Sendable, CustomStringConver
         /// The client's type has another name.
         case client
 
-        /// What a change affects.
+        /// The effect of the change.
         public var effect: Effect {
             switch self {
             case .keyRemoved, .result, .identifier, .requirements: .callers
@@ -59,7 +59,7 @@ public struct DescriptionChange: Codable, Hashable, Sendable, CustomStringConver
         }
     }
 
-    /// What a change affects.
+    /// The effect of a change.
     public enum Effect: String, Codable, Hashable, Sendable, CaseIterable {
         /// Code that calls the client may not compile, or may get other results.
         case callers

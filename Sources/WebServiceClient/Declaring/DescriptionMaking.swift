@@ -105,8 +105,8 @@ extension ClientDescription.Part {
         Template.placeholders(in: template).first.map { "%%\($0)%%" == template } ?? false
     }
 
-    /// The template of a header's value. A value that isn't known to be harmless is masked; a checksum of two bytes tells it from others,
-    /// unless the header's name says that it is a secret.
+    /// The template of a header's value. A value that isn't known to be harmless is masked, with a checksum of two bytes that distinguishes
+    /// it from others, unless the header's name marks the value as secret.
     private static func text(of field: HTTPFields.Field) -> String {
         let text = SecretMask.text(of: field)
         guard SecretMask.hides(field.name), !field.value.isEmpty else { return text }
@@ -257,7 +257,7 @@ extension ClientDescription {
     /// The text of an attribute.
     static func text(of attribute: any EndpointAttribute) -> String {
         let text = ValueText.text(of: attribute)
-        // The name of an enumeration's case doesn't tell the enumeration.
+        // The name of an enumeration's case doesn't include the enumeration.
         let isBare = Mirror(reflecting: attribute).displayStyle == .enum && !(attribute is any CustomStringConvertible)
         return isBare ? "\(type(of: attribute)).\(text)" : text
     }

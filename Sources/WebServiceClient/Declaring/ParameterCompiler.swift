@@ -1,4 +1,4 @@
-// Compiles what a descriptor says about its parameters, and about the root and the media types that they are sent with.
+// Compiles a descriptor's parameters, its own service root, and its media types.
 extension EndpointCompiler {
     mutating func compileParameters() {
         if let optional = descriptor.optional {

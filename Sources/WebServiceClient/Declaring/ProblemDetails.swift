@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The problem details of a failed call (RFC 9457): what the service says about the failure, in a common form.
+/// The problem details of a failed call (RFC 9457): the service's description of the failure, in a standard format.
 ///
 ///     } catch let error as ServiceError {
 ///         if let problem = error.problem, problem.type == "https://example.com/probs/out-of-credit" {
@@ -114,7 +114,7 @@ extension ProblemDetails: CustomStringConvertible, CustomDebugStringConvertible,
 ///     "pay(order:)": .post("/orders/%%0%%/pay").attribute(ProblemReading.anyJSON)
 ///     EndpointDefaults().attribute(ProblemReading.off)
 public enum ProblemReading: String, EndpointAttribute, Hashable, Codable, CaseIterable {
-    /// Those with the media type `application/problem+json` or `application/problem+xml`. The default.
+    /// Bodies with the media type `application/problem+json` or `application/problem+xml`. The default.
     case standard
     /// Also other JSON bodies with a text `title` or `detail`, for services that send them as `application/json`.
     case anyJSON

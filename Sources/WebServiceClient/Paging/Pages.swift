@@ -15,7 +15,7 @@ public struct Page<Value> {
     public let headers: HTTPFields
     /// The URL of the page, after redirects.
     public let url: URL
-    /// Where the page came from: the network, or a cache.
+    /// The source of the page: the network, or a cache.
     public let source: ResponseSource
 }
 

@@ -52,7 +52,7 @@ extension FieldReflection {
             }
         }
 
-        /// Whether names remain as they are.
+        /// Whether names remain unchanged.
         var isIdentity: Bool { kind == .asDeclared }
 
         /// Whether the kinds are equal, and if custom, the conversion is the same.

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Numbers as text. Foundation's own reading of decimals stops at the first character that it doesn't like, takes what stands before, and
-/// rounds what has more digits than there is room for.
+/// Converts texts to numbers. Foundation's own conversion of decimals stops at the first invalid character and returns the number before
+/// it, and rounds numbers with too many digits.
 package enum DecimalText {
-    /// The number with all of its digits, when the whole of the text is one and `Decimal` can hold it.
+    /// The number with all of its digits, if the whole text is a number that `Decimal` can represent.
     package static func decimal(_ text: String) -> Decimal? {
         guard isNumber(text) else { return nil }
         let digits = Array(text.utf8.first == UInt8(ascii: "+") ? text.utf8.dropFirst() : text.utf8[...])
@@ -12,8 +12,8 @@ package enum DecimalText {
         }
     }
 
-    /// The nearest floating-point number, when the whole of the text is a number in decimal digits that isn't larger than all of them, or is
-    /// one of the words for infinity and for no number.
+    /// The nearest floating-point number, if the whole text is a number in decimal digits within the range of the type, or one of the words
+    /// for infinity and NaN.
     static func floating<Value: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String) -> Value? {
         guard let value = Value(text), isNumber(text) ? value.isFinite : !value.isFinite else { return nil }
         return value

@@ -107,8 +107,8 @@ public struct JSONSerializer: SerializationDelegate {
 
     /// Encodes the value as JSON.
     ///
-    /// - Throws: `EncodingError`, or the error of the value's own coding; ``SerializationError`` if the charset of the media type is unknown
-    ///   or lacks a character.
+    /// - Throws: `EncodingError`, or the error of the value's own coding; ``SerializationError`` if the charset of the media type is
+    ///   unknown or lacks a character.
     public func encode(_ value: any Encodable) throws -> Data {
         let json = try json(value)
         guard let charset = try charset.get() else { return json }
@@ -251,7 +251,7 @@ struct FieldStrategies: Sendable {
         case .formatted(let formatter): .custom { formatter.string(from: $0) }
         #endif
         case .custom(let write): .custom(encoding: write)
-        // Seconds since 2001 are nobody's choice for a query.
+        // Seconds since 2001, the encoder's default, aren't a useful format for a query.
         case .deferredToDate: nil
         @unknown default: nil
         }

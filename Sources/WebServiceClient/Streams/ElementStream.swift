@@ -173,13 +173,13 @@ struct ArrayElements<Element: Decodable>: ElementParser {
         parser = JSONElementParser(reader, path: path, bounds: JSONStreamBounds(element: limit))
     }
 
-    mutating func feed(_ piece: UnsafeRawBufferPointer) throws { try telling { try $0.feed(piece) } }
+    mutating func feed(_ piece: UnsafeRawBufferPointer) throws { try wrappingErrors { try $0.feed(piece) } }
 
     mutating func next() throws -> Result<Element, any Error>? {
-        guard let place = try telling({ try $0.next() }) else {
+        guard let place = try wrappingErrors({ try $0.next() }) else {
             // The end of the text may complete further elements.
             guard isAtEnd, !parser.isAtEnd else { return nil }
-            try telling { try $0.finish() }
+            try wrappingErrors { try $0.finish() }
             return try next()
         }
         count += 1
@@ -192,7 +192,7 @@ struct ArrayElements<Element: Decodable>: ElementParser {
 
     mutating func finish() throws { isAtEnd = true }
 
-    private func telling<Result>(_ body: (JSONElementParser) throws -> Result) throws -> Result {
+    private func wrappingErrors<Result>(_ body: (JSONElementParser) throws -> Result) throws -> Result {
         do {
             return try body(parser)
         } catch {

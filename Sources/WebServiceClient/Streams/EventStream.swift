@@ -60,9 +60,9 @@ public struct EventStream<Element: Decodable & Sendable>: AsyncSequence, Sendabl
                 if element == nil || reader?.isOver == true { end() }
                 return element
             } catch {
-                let told = reader?.failure(error) ?? error
+                let thrown = reader?.failure(error) ?? error
                 end()
-                throw told
+                throw thrown
             }
         }
 

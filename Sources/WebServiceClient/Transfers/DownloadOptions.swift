@@ -27,8 +27,8 @@ public struct DownloadOptions: Sendable {
 
     /// - Throws: ``TransferError`` for options that make no sense.
     func check() throws(TransferError) {
-        guard (1...DownloadRecord.mostSegments).contains(segments) else {
-            throw TransferError(.unusable, "DownloadOptions.segments is \(segments): use 1 to \(DownloadRecord.mostSegments).")
+        guard (1...DownloadRecord.segmentLimit).contains(segments) else {
+            throw TransferError(.unusable, "DownloadOptions.segments is \(segments): use 1 to \(DownloadRecord.segmentLimit).")
         }
         if let checksum, !checksum.isValid {
             throw TransferError(

@@ -47,7 +47,7 @@ struct DownloadRecord: Hashable, Sendable, Codable {
     /// The minimum number of bytes of a piece after a split.
     static let smallestPiece: Int64 = 1 << 20
     /// The maximum number of concurrent requests.
-    static let mostSegments = 16
+    static let segmentLimit = 16
 
     /// The number of bytes that are in the file.
     var done: Int64 { pieces.reduce(0) { $0 + $1.done } }
@@ -125,7 +125,7 @@ struct DownloadRecord: Hashable, Sendable, Codable {
     /// Splits the largest pieces until several requests can run concurrently.
     mutating func split(for segments: Int) {
         guard length != nil, validator != nil else { return }
-        while pieces.filter({ !$0.isComplete }).count < min(segments, Self.mostSegments) {
+        while pieces.filter({ !$0.isComplete }).count < min(segments, Self.segmentLimit) {
             let largest = pieces.indices.max { pieces[$0].missing ?? 0 < pieces[$1].missing ?? 0 }
             guard let largest, let end = pieces[largest].end, let missing = pieces[largest].missing, missing >= 2 * Self.smallestPiece
             else {

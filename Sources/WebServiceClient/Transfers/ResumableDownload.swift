@@ -28,7 +28,7 @@ struct ResumableDownload: Sendable {
     }
 
     /// The maximum number of restarts.
-    private static let mostRestarts = 3
+    private static let restartLimit = 3
 
     init(
         _ call: CapturedCall, to destination: URL, _ options: DownloadOptions, progress: (@Sendable (TransferProgress) -> Void)?
@@ -76,7 +76,7 @@ struct ResumableDownload: Sendable {
                 report(.notice, "the partial file of \(file.place.name) isn't continued, because it belongs to \(record.url)")
                 try file.reset()
             }
-            tell(file)
+            reportProgress(file)
             try await complete(file, url)
             return try await finish(file)
         } catch {
@@ -109,7 +109,7 @@ struct ResumableDownload: Sendable {
     @inline(never)
     private func startOver(_ again: DownloadVerdict.StartOver, of file: PartialFile) throws {
         let count = noteRestart(again.reason, of: file)
-        guard count <= Self.mostRestarts else {
+        guard count <= Self.restartLimit else {
             throw TransferError(
                 .invalidAnswer,
                 "The download of \(file.place.name) has begun again \(count - 1) times and ends, because \(again.reason): "
@@ -340,7 +340,7 @@ struct ResumableDownload: Sendable {
             try file.append(taken, toPiece: index)
             position += Int64(taken.count)
             tally.withLock { $0.received += Int64(taken.count) }
-            tell(file)
+            reportProgress(file)
             if position == pieceEnd, position != end {
                 body.cancel()
                 return
@@ -379,7 +379,7 @@ struct ResumableDownload: Sendable {
         }
     }
 
-    private func tell(_ file: PartialFile) {
+    private func reportProgress(_ file: PartialFile) {
         guard let record = file.record else { return }
         progress.note(TransferProgress(completed: record.done, total: record.length), of: .download)
     }

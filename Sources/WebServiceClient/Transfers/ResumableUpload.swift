@@ -21,7 +21,7 @@ struct ResumableUpload: Sendable {
     var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
     /// The maximum number of sessions of one upload.
-    private static let mostSessions = 4
+    private static let sessionLimit = 4
     /// The maximum number of bytes of the response that creates a session.
     private static let answerLimit = 64 << 10
 
@@ -50,7 +50,7 @@ struct ResumableUpload: Sendable {
     /// Uploads the file.
     func run() async throws -> End {
         var session = try known()
-        for number in 1...Self.mostSessions {
+        for number in 1...Self.sessionLimit {
             do {
                 let end: End
                 if let session {
@@ -70,7 +70,7 @@ struct ResumableUpload: Sendable {
         }
         throw TransferError(
             .invalidAnswer,
-            "\(Self.mostSessions) upload sessions ended before \(source.file.lastPathComponent) was complete: check the server.")
+            "\(Self.sessionLimit) upload sessions ended before \(source.file.lastPathComponent) was complete: check the server.")
     }
 
     // MARK: Sessions

@@ -29,7 +29,7 @@ package struct ConnectionReader {
 
     // MARK: Messages
 
-    /// Returns the request line and fields of the next message; `nil` if the client has closed in order.
+    /// Returns the request line and fields of the next message; `nil` if the client has closed gracefully.
     ///
     /// - Throws: ``ConnectionEnd`` or ``MalformedRequest``.
     mutating func nextHead() throws -> RequestHead? {
@@ -77,7 +77,7 @@ package struct ConnectionReader {
         }
     }
 
-    /// Returns the next bytes, including those received with the last message; `nil` if the client has closed in order.
+    /// Returns the next bytes, including those received with the last message; `nil` if the client has closed gracefully.
     mutating func nextBytes(until deadline: ContinuousClock.Instant? = nil) throws(ConnectionEnd) -> Data? {
         if start == end {
             guard try refill(until: deadline) else { return nil }

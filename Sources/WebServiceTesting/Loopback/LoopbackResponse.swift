@@ -119,7 +119,7 @@ public struct LoopbackResponse: Sendable {
 public enum LoopbackFault: Sendable, Hashable {
     /// The connection ends before the head.
     case drop
-    /// The connection ends in order (FIN) after this number of response bytes, counted from the start of the head.
+    /// The connection ends gracefully (FIN) after this number of response bytes, counted from the start of the head.
     case cut(afterBytes: Int)
     /// The connection is reset (RST) after this number of response bytes, counted from the start of the head.
     case reset(afterBytes: Int)
@@ -208,7 +208,7 @@ extension LoopbackResponse {
 
     /// Returns a response that a closure writes to the connection, byte by byte and with its own timing.
     ///
-    /// Only ``delayed(by:)`` applies to it. The connection ends in order when the closure returns.
+    /// Only ``delayed(by:)`` applies to it. The connection ends gracefully when the closure returns.
     public static func script(_ script: @escaping @Sendable (LoopbackWire) throws -> Void) -> LoopbackResponse {
         LoopbackResponse(body: .script(script))
     }

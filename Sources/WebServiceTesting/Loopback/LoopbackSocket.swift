@@ -231,16 +231,6 @@ package struct LoopbackSocket: Sendable {
         }
     }
 
-    /// A Boolean value that indicates whether the client is gone. Doesn't wait.
-    var isClientGone: Bool {
-        do {
-            try pause(until: .now)
-            return false
-        } catch {
-            return true
-        }
-    }
-
     #if canImport(Darwin)
     private var isDataQueued: Bool {
         var byte: UInt8 = 0

@@ -77,7 +77,7 @@ public final class LoopbackWebSocket {
 }
 
 extension LoopbackResponse {
-    /// Returns a response that opens a WebSocket and talks over it. A request that isn't a handshake gets the status 426.
+    /// Returns a response that opens a WebSocket and passes it to a closure. A request that isn't a handshake gets the status 426.
     ///
     /// - Parameter subprotocol: The subprotocol to choose; `nil` for none.
     public static func webSocket(

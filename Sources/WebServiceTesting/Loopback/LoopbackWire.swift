@@ -34,7 +34,7 @@ public final class LoopbackWire {
         try write(Data(text.utf8))
     }
 
-    /// Returns the next bytes from the client, at most 64 KiB; `nil` if the client has closed its side in order.
+    /// Returns the next bytes from the client, at most 64 KiB; `nil` if the client has closed its side gracefully.
     public func read() throws -> Data? {
         try reader.nextBytes()
     }
@@ -59,7 +59,7 @@ public final class LoopbackWire {
         while !condition() { try pause(for: .milliseconds(2)) }
     }
 
-    /// Closes the sending side in order; the client's bytes can still be read.
+    /// Closes the sending side gracefully; the client's bytes can still be read.
     public func finishSending() {
         socket.finishSending()
     }

@@ -146,7 +146,7 @@ public final class Cassette: Sendable {
         do {
             data = try Data(contentsOf: file)
         } catch {
-            throw TestingFailure("\(file.lastPathComponent) can't be read: is it a file, and readable?")
+            throw TestingFailure("\(file.lastPathComponent) can't be read: check that it is a readable file.")
         }
         return try HARReader(file: file.lastPathComponent).exchanges(in: data)
     }

@@ -155,7 +155,7 @@ struct NameTableTests {
                 """
             ]))
         var steps: [String] = []
-        TypeTree(model).walk(enter: { steps.append($0.name) }, leave: { steps.append("/" + $0.name) })
+        DerivationTree(model).walk(enter: { steps.append($0.name) }, leave: { steps.append("/" + $0.name) })
         #expect(steps.prefix(8) == ["A", "B", "C", "/C", "/B", "D", "/D", "/A"])
         #expect(steps.count == 12, "each type of a cycle is visited once")
     }

@@ -113,7 +113,7 @@ public final class AsyncHTTPClientTransport: Transport {
 
     private static func deadline(_ instant: MonotonicInstant) -> NIODeadline {
         let (seconds, attoseconds) = MonotonicInstant.now.duration(to: instant).components
-        // Rounded up: otherwise the passed deadline couldn't be told apart from other failures.
+        // Rounded up, so that the passed deadline can be distinguished from other failures.
         return .now() + .seconds(seconds) + .nanoseconds(attoseconds / 1_000_000_000 + 1)
     }
 

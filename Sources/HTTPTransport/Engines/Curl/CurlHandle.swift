@@ -123,7 +123,7 @@ final class CurlHandle {
         }
     }
 
-    /// Ensures that the next exchange finds nothing of this one.
+    /// Ensures that nothing of this exchange remains for the next one.
     func forget() { isSpecial = true }
 
     /// Uses only the connections of a pool.

@@ -34,7 +34,7 @@ struct ExchangeState {
     private static let joined = 256 * 1024
 
     /// The request's body; `none` once it is no longer needed.
-    private(set) var upload: UploadSource
+    private(set) var upload: URLSessionUpload
     /// The number of bytes of the request's body.
     let uploadLength: Int64
     /// Whether the request has a body.
@@ -64,7 +64,7 @@ struct ExchangeState {
     private var reader: CheckedContinuation<Data?, any Error>?
 
     /// Creates the state of an exchange that has not begun.
-    init(upload: UploadSource) {
+    init(upload: URLSessionUpload) {
         self.upload = upload
         uploadLength = upload.length
         if case .spool = upload { lastSent = .now }

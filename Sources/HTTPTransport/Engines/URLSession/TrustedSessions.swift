@@ -120,7 +120,7 @@ final class TrustedSession: Sendable {
 
     /// Creates and resumes the task on the queue that also cancels: these calls block until URLSession's internal queue has processed them,
     /// and the threads of Swift's concurrency must not block.
-    func start(_ exchange: URLSessionExchange, _ request: URLRequest, _ upload: UploadSource) {
+    func start(_ exchange: URLSessionExchange, _ request: URLRequest, _ upload: URLSessionUpload) {
         // An invalidated session ends the process if it is asked for a task: the queue guarantees the order.
         let isAccepted = isInvalid.withLock { [session, exchanges] isInvalid in
             guard !isInvalid else { return false }
@@ -160,7 +160,7 @@ final class TrustedSession: Sendable {
     }
     #endif
 
-    private static func task(_ session: URLSession, _ request: URLRequest, _ upload: UploadSource) -> URLSessionTask {
+    private static func task(_ session: URLSession, _ request: URLRequest, _ upload: URLSessionUpload) -> URLSessionTask {
         switch upload {
         case .none: session.dataTask(with: request)
         case .data(let data): session.uploadTask(with: request, from: data)

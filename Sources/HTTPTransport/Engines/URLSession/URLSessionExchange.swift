@@ -26,7 +26,7 @@ final class URLSessionExchange: Sendable {
     private let uploadProgress: (@Sendable (TransferProgress) -> Void)?
     private let state: Locked<ExchangeState>
 
-    init(_ request: ServiceRequest, host: String, upload: UploadSource, deadlines: ExchangeDeadlines, bufferLimit: Int) {
+    init(_ request: ServiceRequest, host: String, upload: URLSessionUpload, deadlines: ExchangeDeadlines, bufferLimit: Int) {
         self.host = host
         method = request.method
         uploadProgress = request.uploadProgress

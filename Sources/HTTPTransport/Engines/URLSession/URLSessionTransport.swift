@@ -190,15 +190,15 @@ extension URLSessionTransport {
     }
 
     /// Prepares the body within the time to the first byte: a stream that stalls must not hold the call forever.
-    private func prepare(_ outgoing: URLSessionRequest, deadlines: ExchangeDeadlines) async throws -> UploadSource {
+    private func prepare(_ outgoing: URLSessionRequest, deadlines: ExchangeDeadlines) async throws -> URLSessionUpload {
         let folder = spoolFolder
         guard let body = outgoing.body, body.data == nil, body.file == nil else {
             if let due = deadlines.dueWhileWaiting(), due.instant <= .now { throw deadlines.error(due.code, host: outgoing.host) }
-            return try await UploadSource.prepare(outgoing.body, folder: folder)
+            return try await URLSessionUpload.prepare(outgoing.body, folder: folder)
         }
         let lastWritten = Locked<MonotonicInstant?>(nil)
         return try await deadlines.whileWaiting(for: outgoing.host, lastSent: { lastWritten.withLock { $0 } }) {
-            try await UploadSource.prepare(body, folder: folder) { lastWritten.withLock { $0 = .now } }
+            try await URLSessionUpload.prepare(body, folder: folder) { lastWritten.withLock { $0 = .now } }
         }
     }
 }

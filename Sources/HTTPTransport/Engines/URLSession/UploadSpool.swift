@@ -72,7 +72,7 @@ final class UploadSpool: Sendable {
 }
 
 /// The source of a request's body for URLSession.
-enum UploadSource: Sendable {
+enum URLSessionUpload: Sendable {
     /// No body.
     case none
     /// Bytes in memory.
@@ -99,7 +99,7 @@ enum UploadSource: Sendable {
     /// - Throws: ``RequestBodyError`` if the body can't be read, `CancellationError`, and any error that a stream throws.
     static func prepare(
         _ body: RequestBody?, folder: URL, written: @Sendable () -> Void = {}
-    ) async throws -> UploadSource {
+    ) async throws -> URLSessionUpload {
         guard let body else { return .none }
         if let data = body.data { return .data(data) }
         guard let file = body.file else { return .spool(try await UploadSpool.write(body, folder: folder, written: written)) }

@@ -2,9 +2,9 @@ import Foundation
 
 /// The recently sent messages that may be lost with their connection, in order.
 ///
-/// A message is removed when the connection has survived for a while after sending it. While there is no connection, no message is removed,
-/// however long that is, because messages sent shortly before the break may be lost. A message is also removed after it was sent again on
-/// several connections that all broke, because some receivers close every connection soon.
+/// A message is removed when its connection has survived for the length of the window after the message was sent. While there is no
+/// connection, no message is removed, however long that is, because messages sent shortly before the break may be lost. A message is also
+/// removed after it was sent again on several connections that all broke, because some receivers soon close every connection.
 struct ResendWindow: Sendable {
     private struct Entry: Sendable {
         var sent: UInt64

@@ -111,17 +111,17 @@ struct DestinationState: Sendable {
     }
 
     /// Adds the wake-up and the losses to the outcome of an append.
-    mutating func report(_ outcome: inout AppendOutcome) {
+    mutating func addEvents(to outcome: inout AppendOutcome) {
         outcome.mustWake = wake.take(unread, unreadBytes)
         if !losses.isEmpty { outcome.losses = takeLosses() }
     }
 
     /// Reports the events that the shipper waits for and that it didn't cause.
-    mutating func takeNews(_ report: (StoreNews) -> Void) {
-        if wake.take(unread, unreadBytes) { report(.records) }
+    mutating func takeNews(_ notify: (StoreNews) -> Void) {
+        if wake.take(unread, unreadBytes) { notify(.records) }
         guard isLossAwaited, !losses.isEmpty else { return }
         isLossAwaited = false
-        report(.losses)
+        notify(.losses)
     }
 
     mutating func takeLosses() -> ShortList<RecordLoss> {

@@ -234,18 +234,18 @@ struct ThinnedSegment: Sendable {
     /// The number of kept records.
     var count: Int { isDropped.count { !$0 } }
     /// The kept records.
-    var kept: some Sequence<Segment.Found> { records(thatGo: false) }
+    var kept: some Sequence<Segment.Found> { records(dropped: false) }
     /// The dropped records.
-    var dropped: some Sequence<Segment.Found> { records(thatGo: true) }
+    var dropped: some Sequence<Segment.Found> { records(dropped: true) }
     /// Whether no record is left.
     var isEmpty: Bool { bytes == 0 }
 
-    private func records(thatGo: Bool) -> some Sequence<Segment.Found> {
-        zip(records, isDropped).lazy.filter { $0.1 == thatGo }.map(\.0)
+    private func records(dropped: Bool) -> some Sequence<Segment.Found> {
+        zip(records, isDropped).lazy.filter { $0.1 == dropped }.map(\.0)
     }
 
     /// Returns the content of the thinned file, with the records of the previous segment first if it is given.
-    func content(behind before: ThinnedSegment? = nil) -> ByteBuffer {
+    func content(after before: ThinnedSegment? = nil) -> ByteBuffer {
         var content = ByteBuffer()
         content.reserve(fileBytes + (before?.bytes ?? 0))
         SegmentHeader(salt: segment.salt).bytes.withUnsafeBufferPointer { content.append($0) }

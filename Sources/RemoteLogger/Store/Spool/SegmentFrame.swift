@@ -41,12 +41,12 @@ struct SegmentFrame: Sendable {
 
     /// Copies the frame, unchanged or for a segment with another salt.
     func copy(from bytes: UnsafeRawBufferPointer, salt: UInt64?, into output: inout ByteBuffer) {
-        let place = output.count
+        let start = output.count
         let frame = UnsafeRawBufferPointer(rebasing: bytes[range])
         output.append(frame.bindMemory(to: UInt8.self))
         guard let salt else { return }
         let body = UnsafeRawBufferPointer(rebasing: frame[12...])
-        output.overwrite(at: place + 8, with: Self.checksum(salt: salt, length: payload.count, body: body))
+        output.overwrite(at: start + 8, with: Self.checksum(salt: salt, length: payload.count, body: body))
     }
 
     /// Returns the checksum of a frame.

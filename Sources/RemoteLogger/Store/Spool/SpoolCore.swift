@@ -69,14 +69,14 @@ final class SpoolCore: Sendable {
             return outcome
         }
         if isDue { writing.async { [self] in work() } } else if isFirst { signal.send() }
-        if !news.isEmpty { report(news) }
+        if !news.isEmpty { notify(news) }
         return outcome
     }
 
     func acknowledge(through position: RecordPosition, by destination: String) {
         let canFree = state.withLock { state in
             state.acknowledge(through: position, by: destination)
-            // The process's last segment is still being written.
+            // The last segment of this process is still being written.
             guard !state.isClosed, !state.isScheduled, state.segments.count > 1 || leftover != nil || state.retryAt != nil else {
                 return false
             }
@@ -214,8 +214,8 @@ extension SpoolCore {
     }
 
     private func sayFull(_ writer: inout SpoolWriter) {
-        guard !writer.saidFull else { return }
-        writer.saidFull = true
+        guard !writer.hasReportedFull else { return }
+        writer.hasReportedFull = true
         report(
             .warning, "The log spool is full (\(settings.boundedDiskBytes) bytes): the lowest level is dropped first, then the oldest.")
     }
@@ -301,9 +301,9 @@ extension SpoolCore {
             for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen { begin(name) }
             for remark in directory.remarks { report(.warning, remark) }
             state.withLock { $0.retryAt = nil }
-            if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
-            writer.hasComplained = false
-            for report in news.withLock({ Array($0.values) }) { report(.records) }
+            if writer.hasReportedFailure { report(.notice, "The log spool's disk works again.") }
+            writer.hasReportedFailure = false
+            for notify in news.withLock({ Array($0.values) }) { notify(.records) }
         } catch {
             fail(error, &writer)
         }

@@ -72,7 +72,7 @@ package struct SpoolDestination: RecordStore {
     private func sum(_ load: (SpoolCore) -> StoreLoad) -> StoreLoad {
         guard !leftovers.isEmpty else { return load(core) }
         var sum = StoreLoad()
-        for (core, offset) in cores { sum.add(load(core), behind: offset) }
+        for (core, offset) in cores { sum.add(load(core), after: offset) }
         return sum
     }
 
@@ -122,7 +122,7 @@ extension [StoredRecord] {
 
 extension StoreLoad {
     /// Adds the load of a store whose positions start after the offset.
-    fileprivate mutating func add(_ other: StoreLoad, behind offset: RecordPosition) {
+    fileprivate mutating func add(_ other: StoreLoad, after offset: RecordPosition) {
         records += other.records
         spooled += other.spooled
         bytes += other.bytes
@@ -130,12 +130,12 @@ extension StoreLoad {
         unreadBytes += other.unreadBytes
         found += other.found
         last = max(last, other.last + offset)
-        if first == nil, let place = other.first {
-            first = place + offset
+        if first == nil, let position = other.first {
+            first = position + offset
             firstSince = other.firstSince
         }
-        guard firstUnread == nil, let place = other.firstUnread else { return }
-        firstUnread = place + offset
+        guard firstUnread == nil, let position = other.firstUnread else { return }
+        firstUnread = position + offset
         firstUnreadSince = other.firstUnreadSince
     }
 }

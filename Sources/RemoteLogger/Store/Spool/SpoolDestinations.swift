@@ -63,7 +63,7 @@ extension SpoolCore {
             }
         }
         if let directory = before.directory, let selection {
-            beginning.unjudged = judge(before.segments, behind: beginning.acknowledged, for: selection, directory, &judged)
+            beginning.unjudged = judge(before.segments, after: beginning.acknowledged, for: selection, directory, &judged)
             beginning.judged = judged.exclusions
         }
         // Code that replaces or deletes files holds `exchange` until it has updated the state, so this comparison detects each such change.
@@ -159,7 +159,7 @@ extension SpoolCore {
     /// Returns the next records for a destination, from disk first, then from memory. Runs on the reading queue.
     func collect(for name: String, after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {
         // Damage that is found while reading may cause losses for other destinations, whose shippers must be notified.
-        defer { reportNews() }
+        defer { notifyShippers() }
         var batch = RecordBatch(cursor: cursor, limits: limits)
         batch.destination = name
         while !batch.isFull, exchange.withLock({ _ in step(for: name, &batch) }) {}

@@ -30,7 +30,7 @@ extension SpoolCore {
     }
 
     /// Notifies waiting shippers of the effects of reading or writing.
-    func reportNews() {
+    func notifyShippers() {
         let news = state.withLock { state in
             var news: [SpoolNews] = []
             state.destinations.changeEach { name, destination in
@@ -38,10 +38,10 @@ extension SpoolCore {
             }
             return news
         }
-        if !news.isEmpty { report(news) }
+        if !news.isEmpty { notify(news) }
     }
 
-    func report(_ news: [SpoolNews]) {
+    func notify(_ news: [SpoolNews]) {
         let listeners = self.news.withLock { $0 }
         for item in news { listeners[item.destination]?(item.news) }
     }

@@ -25,7 +25,7 @@ extension SpoolCore {
     /// - Parameter judged: the filter results so far; receives the new ones.
     /// - Returns: the segments that can't be read now; they are judged before they are read.
     func judge(
-        _ segments: [Segment], behind acknowledged: RecordPosition, for selection: RecordSelection, _ directory: String,
+        _ segments: [Segment], after acknowledged: RecordPosition, for selection: RecordSelection, _ directory: String,
         _ judged: inout JudgedSegments
     ) -> Set<SegmentName> {
         var unjudged: Set<SegmentName> = []
@@ -114,7 +114,7 @@ extension SpoolCore {
         // If the next file has copies of these records, the next run would find them there, so that file is replaced first.
         if let next = state.withLock({ $0.copies(of: name) }) {
             guard let whole = whole(next, in: directory) else { return false }
-            return try replace(whole, behind: nil, in: directory)
+            return try replace(whole, after: nil, in: directory)
         }
         let bytes: ByteBuffer
         do throws(SpoolFault) {
@@ -137,8 +137,8 @@ extension SpoolCore {
         guard isDropped.contains(true) else { return false }
         let thinned = ThinnedSegment(segment, bytes, frames, dropping: isDropped)
         guard thinned.fileBytes < segment.fileBytes else { return false }
-        if let before = predecessor(of: thinned, in: directory), try replace(thinned, behind: before, in: directory) { return true }
-        return try replace(thinned, behind: nil, in: directory)
+        if let before = predecessor(of: thinned, in: directory), try replace(thinned, after: before, in: directory) { return true }
+        return try replace(thinned, after: nil, in: directory)
     }
 
     private func read(_ segment: Segment, in directory: SpoolDirectory) throws(SpoolFault) -> ByteBuffer {
@@ -167,11 +167,11 @@ extension SpoolCore {
 
     /// Writes a thinned segment, after the records of the previous one if given, to a new file that replaces the old one.
     private func replace(
-        _ thinned: ThinnedSegment, behind before: ThinnedSegment?, in directory: SpoolDirectory
+        _ thinned: ThinnedSegment, after before: ThinnedSegment?, in directory: SpoolDirectory
     ) throws(SpoolFault) -> Bool {
         let temporary = directory.path + "/" + SpoolDirectory.temporary
         let path = directory.path + "/\(thinned.segment.name)"
-        let content = thinned.content(behind: before)
+        let content = thinned.content(after: before)
         do throws(SpoolFault) {
             try files.with(temporary, .create) { file throws(SpoolFault) in
                 try files.writeAll(file, 0, content)
@@ -183,7 +183,7 @@ extension SpoolCore {
         }
         let result = exchange.withLock { _ -> Result<Bool, SpoolFault> in
             do throws(SpoolFault) {
-                guard state.withLock({ $0.allows(thinned, behind: before) }) else {
+                guard state.withLock({ $0.allows(thinned, after: before) }) else {
                     try files.remove(temporary)
                     return .success(false)
                 }

@@ -42,7 +42,7 @@ struct SpoolState: Sendable {
             guard !outcome.isExcluded else { return outcome }
             _ = destinations.change(destination) { state in
                 state.found -= 1
-                state.report(&outcome)
+                state.addEvents(to: &outcome)
             }
             return outcome
         }
@@ -72,7 +72,7 @@ struct SpoolState: Sendable {
                 state.lose(loss.item.position, loss.item.record.level, loss.reason)
             }
             if name == destination {
-                state.report(&outcome)
+                state.addEvents(to: &outcome)
             } else {
                 state.takeNews { news.append(SpoolNews(destination: name, news: $0)) }
             }
@@ -252,7 +252,7 @@ extension SpoolState {
 
     /// Returns whether a segment can be replaced by its thinned version: a reader may have read some of the dropped records since the
     /// selection.
-    func allows(_ thinned: ThinnedSegment, behind before: ThinnedSegment?) -> Bool {
+    func allows(_ thinned: ThinnedSegment, after before: ThinnedSegment?) -> Bool {
         segments.contains { $0.isLike(thinned.segment) } && !thinned.dropped.contains { isPinned($0.frame.position) }
             && before.map { canAbsorb($0, by: thinned.segment.name) } ?? true
     }

@@ -8,9 +8,9 @@ struct SpoolWriter: Sendable {
     var epoch: UInt64 = 0
     var number: UInt64 = 0
     /// Whether the current disk failure has been reported.
-    var hasComplained = false
+    var hasReportedFailure = false
     /// Whether it has been reported that the spool is full.
-    var saidFull = false
+    var hasReportedFull = false
     var encoder = RecordEncoder()
     var generator = SystemRandomNumberGenerator()
 }
@@ -18,7 +18,7 @@ struct SpoolWriter: Sendable {
 extension SpoolCore {
     /// Writes and syncs the records in memory, and deletes unneeded segments. Runs on the writing queue.
     func work() {
-        defer { reportNews() }
+        defer { notifyShippers() }
         writer.withLock { writer in
             let target = state.withLock { state in
                 state.isScheduled = false
@@ -32,8 +32,8 @@ extension SpoolCore {
                 try deleteAcknowledged(&writer)
                 try drain(through: target, &writer)
                 state.withLock { $0.retryAt = nil }
-                if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
-                writer.hasComplained = false
+                if writer.hasReportedFailure { report(.notice, "The log spool's disk works again.") }
+                writer.hasReportedFailure = false
             } catch {
                 fail(error, &writer)
             }
@@ -47,8 +47,8 @@ extension SpoolCore {
             state.staged = StagedRecords()
             state.retryAt = retry
         }
-        guard !writer.hasComplained else { return }
-        writer.hasComplained = true
+        guard !writer.hasReportedFailure else { return }
+        writer.hasReportedFailure = true
         report(.warning, "The log spool can't use its disk: \(fault). Records wait in memory, and the disk is retried.")
     }
 

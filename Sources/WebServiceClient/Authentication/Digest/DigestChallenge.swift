@@ -101,25 +101,6 @@ enum DigestQuality: String, Hashable, Sendable {
     case integrity = "auth-int"
 }
 
-/// Writes extended parameter values, which represent any text in ASCII (RFC 8187 §3.2, which replaces the RFC 5987 cited by RFC 7616).
-enum ExtendedValue {
-    /// Returns `UTF-8''` followed by the text's UTF-8 bytes, percent-encoded unless they are `attr-char`.
-    static func encoded(_ text: String) -> String {
-        var result = "UTF-8''"
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            case _ where "!#$&+-.^_`|~".utf8.contains(byte):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                result += "%" + Hexadecimal.text(of: [byte]).uppercased()
-            }
-        }
-        return result
-    }
-}
-
 /// Writes quoted strings (RFC 9110 §5.6.4).
 enum QuotedString {
     /// Returns the text in quotes, with quotes and backslashes escaped.

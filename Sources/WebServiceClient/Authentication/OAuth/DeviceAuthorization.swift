@@ -19,7 +19,7 @@ struct DeviceAuthorization: Sendable {
 
     /// The interval of polling that the RFC defines for servers that send none, and its increment after `slow_down` (§3.2, §3.5).
     private static let interval = Duration.seconds(5)
-    /// The most time between two requests.
+    /// The maximum time between two requests.
     private static let longestInterval = Duration.seconds(300)
 
     /// The server's response to the first request.

@@ -34,9 +34,9 @@ final class LoopbackReceiver: Sendable {
     private let waiter = CallWaiter()
     private let state = Locked(State())
 
-    /// The most bytes of a request's head.
+    /// The maximum size in bytes of a request's head.
     private static let headLimit = 16 * 1024
-    /// The milliseconds for which a connection may take to send its request. Some browsers open connections that they may not use.
+    /// The time in milliseconds within which a connection must send its request. Some browsers open connections that they may not use.
     private static let patience: Int32 = 2_000
 
     /// Listens on a free port.

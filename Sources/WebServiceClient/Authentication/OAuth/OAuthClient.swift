@@ -1,13 +1,14 @@
 import Foundation
 
-/// A client of an OAuth 2.0 authorization server (RFC 6749): its identifier, the server's endpoints, and how the client authenticates there.
+/// A client of an OAuth 2.0 authorization server (RFC 6749): its identifier, the server's endpoints, and how the client authenticates
+/// there.
 ///
 ///     var identity = OAuthClient(id: "shop", .basic(secret: secret), tokenEndpoint: "https://login.example.com/token")
 ///     identity.revocationEndpoint = "https://login.example.com/revoke"
 ///     $0.authenticationProvider = BearerTokenProvider(.clientCredentials(of: identity, scopes: ["orders.read"]))
 ///
-/// The endpoints must be https URLs; http is accepted for loopback addresses only. Requests to them go directly to the transport: they follow
-/// no redirects, since these would take the client's credentials elsewhere, and wait for no queue.
+/// The endpoints must be https URLs; http is accepted for loopback addresses only. Requests to them go directly to the transport: they
+/// follow no redirects, since these would take the client's credentials elsewhere, and wait for no queue.
 public struct OAuthClient: Sendable {
     /// The client's identifier.
     public var id: String
@@ -84,8 +85,8 @@ public struct OAuthClient: Sendable {
 
         /// By a signed assertion (RFC 7523 §2.2, `private_key_jwt`).
         ///
-        /// - Parameter sign: Returns a JWT for an audience, the token endpoint, with a new `jti`. The package has no code for RSA or elliptic
-        ///   curves.
+        /// - Parameter sign: Returns a JWT for an audience, the token endpoint, with a new `jti`. The package has no code for RSA or
+        ///   elliptic curves.
         public static func assertion(_ sign: @escaping @Sendable (_ audience: String) async throws -> String) -> Self {
             Self(method: .assertion(sign), name: "private_key_jwt")
         }
@@ -183,7 +184,7 @@ extension OAuthClient {
         }
     }
 
-    /// The most bytes of an answer.
+    /// The maximum size in bytes of an answer.
     private static let answerLimit = 256 * 1024
 
     /// Sends a form to an endpoint and returns the members of its answer.

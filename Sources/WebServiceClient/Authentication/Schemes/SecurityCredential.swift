@@ -1,4 +1,4 @@
-/// A credential for a ``SecurityScheme`` of a service, which says where the credential goes.
+/// A credential for a ``SecurityScheme`` of a service. The scheme determines where the credential is sent.
 ///
 ///     let client = Petstore(profile: petstore) {
 ///         $0.credentials["api_key"] = .key(key)
@@ -16,7 +16,7 @@ public struct SecurityCredential: Sendable {
 
     let kind: Kind
 
-    /// A key or a token: it goes where an API key scheme says; for other schemes it is a bearer token.
+    /// A key or a token. It is sent in the place that an API key scheme specifies, and as a bearer token for other schemes.
     public static func key(_ key: String) -> SecurityCredential { SecurityCredential(kind: .key(key)) }
 
     /// A user and a password, for the HTTP schemes Basic and Digest.

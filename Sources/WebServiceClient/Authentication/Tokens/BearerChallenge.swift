@@ -9,7 +9,7 @@ struct BearerChallenge: Sendable, Hashable {
 
     /// Creates the refusal of a list of challenges; returns `nil` if none of them is for bearer tokens.
     init?(in challenges: [AuthenticationChallenge]) {
-        // Of several, the one with an error.
+        // If there are several, the one with an error is used.
         let own = challenges.filter { $0.isScheme("Bearer") }
         guard let challenge = own.first(where: { $0["error"] != nil }) ?? own.first else { return nil }
         error = challenge["error"]?.lowercased()

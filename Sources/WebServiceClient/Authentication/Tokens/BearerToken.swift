@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An access token with what its issuer said about it (RFC 6749 §5.1).
+/// An access token with the information that its issuer sent about it (RFC 6749 §5.1).
 ///
 /// Descriptions, dumps and mirrors don't show the tokens. The encoded form, which a ``TokenStore`` writes, contains them.
 public struct BearerToken: Sendable, Hashable, Codable {
@@ -13,7 +13,7 @@ public struct BearerToken: Sendable, Hashable, Codable {
     public var issuedAt: Date
     /// The token that requests the next access token; `nil` if there is none.
     public var refreshToken: String?
-    /// The scopes that were granted; empty if the issuer didn't say.
+    /// The scopes that were granted; empty if the issuer didn't list them.
     public var scopes: [String]
 
     /// Creates a token.

@@ -17,9 +17,9 @@ import Musl
 /// * The file has the mode 0600 and is replaced atomically: after a crash it has the previous token or the new one. Missing folders are
 ///   created with the mode 0700.
 /// * A file that other users can access isn't read: that is an error.
-/// * While a process refreshes the token, it holds a lock on the file with the additional suffix `.lock`, which stays there. Others wait, then
-///   read the new token instead of sending the old refresh token a second time. The system releases the lock of a process that ends.
-/// * The token isn't encrypted. Use the platform's keychain, with a ``TokenStore`` of your own, where there is one.
+/// * While a process refreshes the token, it holds a lock on the file with the additional suffix `.lock`, which stays there. Others wait,
+///   then read the new token instead of sending the old refresh token a second time. The system releases the lock of a process that ends.
+/// * The token isn't encrypted. If the platform has a keychain, use it with a custom ``TokenStore``.
 public struct FileTokenStore: TokenStore {
     private let file: PrivateFile
     private let clock = CallClock.current

@@ -12,9 +12,9 @@ final class TokenSession: Sendable {
         let number: Int
         /// The time when the token was obtained.
         let since: MonotonicInstant
-        /// From when on it is replaced in the background; `nil` if its lifetime is unknown.
+        /// The time from which it is replaced in the background; `nil` if its lifetime is unknown.
         let refreshAt: MonotonicInstant?
-        /// From when on it isn't sent any more.
+        /// The time from which it isn't sent any more.
         let expiresAt: MonotonicInstant?
         /// Whether the server has refused it.
         var isRefused = false
@@ -54,7 +54,7 @@ final class TokenSession: Sendable {
         var tokens = 0
         /// The number of refreshes and waiting calls so far.
         var numbers = 0
-        /// The last failure, which calls get for a moment instead of another refresh.
+        /// The last failure, which calls get for a short time instead of another refresh.
         var failure: (error: any Error, until: MonotonicInstant)?
         /// The earliest time of the next refresh in the background, after a failed one.
         var retryAt: MonotonicInstant?
@@ -70,7 +70,7 @@ final class TokenSession: Sendable {
     /// For this time, calls get the last failure instead of another refresh, and a second token in sequence that is refused unused isn't
     /// replaced: whatever is wrong, more refreshes don't help.
     private static let pause = Duration.seconds(1)
-    /// The most time before its expiry at which a token is still sent, since requests take time.
+    /// The time before its expiry from which a token isn't sent any more, because requests take time.
     private static let reserve = Duration.seconds(5)
 
     let source: any TokenSource
@@ -185,7 +185,7 @@ final class TokenSession: Sendable {
         .tokenUnavailable,
         message: "No access token was obtained within the time limit: check the token source, or raise its timeLimit.")
 
-    // MARK: What servers say about it
+    // MARK: Responses of servers
 
     /// Records that the server accepted a token.
     func accept(_ number: Int) {

@@ -241,7 +241,7 @@ public struct EnvironmentChoice: Sendable {
     /// Keeps the name in a file that only the process's user can access. The file is replaced atomically.
     public static func file(_ file: URL) -> EnvironmentChoice {
         let place = PrivateFile(file, sizeLimit: 4_096)
-        @Sendable func telling<Result>(_ body: () throws(PrivateFile.Failure) -> Result) throws -> Result {
+        @Sendable func wrappingErrors<Result>(_ body: () throws(PrivateFile.Failure) -> Result) throws -> Result {
             do {
                 return try body()
             } catch {
@@ -250,14 +250,14 @@ public struct EnvironmentChoice: Sendable {
         }
         return EnvironmentChoice(
             load: {
-                guard let data = try telling({ () throws(PrivateFile.Failure) in try place.read() }) else { return nil }
+                guard let data = try wrappingErrors({ () throws(PrivateFile.Failure) in try place.read() }) else { return nil }
                 guard let text = String(data: data, encoding: .utf8) else {
                     throw ServiceEnvironmentError(.choiceNotKept, "the file \(place.name) isn't text: remove it.")
                 }
                 return text.trimmingCharacters(in: .whitespacesAndNewlines)
             },
             save: { name in
-                try telling { () throws(PrivateFile.Failure) in try place.replace(with: Data((name + "\n").utf8)) }
+                try wrappingErrors { () throws(PrivateFile.Failure) in try place.replace(with: Data((name + "\n").utf8)) }
             })
     }
 

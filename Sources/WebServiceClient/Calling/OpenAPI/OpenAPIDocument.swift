@@ -46,9 +46,9 @@ struct OpenAPINode {
 
 /// An OpenAPI document while it is read: resolves references when they are needed, and collects what is left out.
 final class OpenAPIDocument {
-    /// The greatest number of references that lead from one to the next.
+    /// The maximum number of consecutive references.
     private static let referenceLimit = 32
-    /// The greatest number of notes; the others are counted.
+    /// The maximum number of notes; further ones are only counted.
     private static let noteLimit = 1_000
 
     let root: OpenAPINode

@@ -23,7 +23,7 @@ struct OpenAPIOperation {
         let text: String
     }
 
-    /// The most parameters that an operation may have.
+    /// The maximum number of parameters of an operation.
     private static let parameterLimit = 1_000
     /// The labels of the arguments that aren't parameters.
     private static let (bodyLabel, typeLabel) = ("body", "as")

@@ -52,7 +52,7 @@ struct OpenAPISecurity {
         operation["security"].map { requirements($0) } ?? common
     }
 
-    /// A scheme that isn't described is required all the same: unknown isn't none.
+    /// A scheme that the document doesn't describe is still required, because an unknown scheme doesn't mean that none is needed.
     private func requirements(_ node: OpenAPINode) -> SecurityRequirements {
         guard node.json.isArray else {
             document.note(node, "the security requirements aren't an array, and are left out")

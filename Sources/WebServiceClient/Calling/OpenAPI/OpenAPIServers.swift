@@ -36,7 +36,7 @@ struct OpenAPIServers {
         return root
     }
 
-    /// The root of an operation or a path with servers of its own: a path for the origin of the document's root, else a URL.
+    /// The root of an operation or a path that has its own servers: a path for the origin of the document's root, otherwise a URL.
     ///
     /// - Returns: `nil` if it can't be read, which is noted.
     mutating func ownRoot(_ servers: OpenAPINode, root: String) -> String? {
@@ -114,7 +114,7 @@ struct OpenAPIServers {
         return given
     }
 
-    /// Reports what is wrong with a server: the document can't be used without its root, but without an operation's server.
+    /// Reports a fault of a server. The document can't be used without its root; an operation without its own server is left out.
     private func report(_ node: OpenAPINode, _ text: String, _ isRoot: Bool) {
         if isRoot { document.fault(node, text) } else { document.note(node, text) }
     }

@@ -18,7 +18,7 @@ public struct ProfileGeneration: Sendable, CustomStringConvertible {
 
 /// The generations of a client's endpoints.
 struct ProfileHistory: Sendable {
-    /// The most generations that are kept, the current one included.
+    /// The maximum number of generations to keep, including the current one.
     static let limit = 3
 
     private(set) var generations: [ProfileGeneration]

@@ -5,9 +5,10 @@ public import Foundation
 import CryptoKit
 #endif
 
-/// How a ``RemoteProfile`` proves that a profile comes from the service's operator: by a detached signature of the profile's bytes.
+/// The way in which a ``RemoteProfile`` proves that a profile comes from the service's operator: a detached signature of the profile's
+/// bytes.
 ///
-/// The signature is a resource of its own, at the profile's URL with the additional suffix `.sig`: its bytes, or their Base64 text.
+/// The signature is a separate resource, at the profile's URL with the additional suffix `.sig`: its bytes, or their Base64 text.
 public struct ProfileSignature: Sendable {
     enum Method: Sendable {
         case ed25519([Data])
@@ -44,7 +45,7 @@ public struct ProfileSignature: Sendable {
         if case .none = method { false } else { true }
     }
 
-    /// What is wrong with the signature's settings, and the fix.
+    /// The fault of the signature's settings, and the fix.
     var fault: String? {
         guard case .ed25519(let keys) = method else { return nil }
         if keys.isEmpty { return "there is no public key: give the key of the service's operator." }
@@ -57,7 +58,7 @@ public struct ProfileSignature: Sendable {
         return nil
     }
 
-    /// Whether a signature is one of the profile's bytes.
+    /// Whether a signature is valid for the profile's bytes.
     ///
     /// - Throws: The error of the program's closure.
     func isValid(_ signature: Data, of profile: Data) async throws -> Bool {
@@ -88,7 +89,7 @@ enum Ed25519 {
         #endif
     }
 
-    /// Whether a signature is one of a message by the owner of a public key. It isn't if the key isn't valid.
+    /// Whether a signature of a message is valid for a public key; `false` for an invalid key.
     static func isValid(_ signature: Data, of message: Data, key: Data) -> Bool {
         guard key.count == 32, signature.count == 64 else { return false }
         #if canImport(CryptoKit)

@@ -40,7 +40,7 @@ public final class RemoteProfile: Sendable {
         fileprivate var isValid: Bool { (1...1_000_000).contains(calls) && (0...1).contains(failureRate) }
     }
 
-    /// What an update did.
+    /// The outcome of an update.
     public enum Update: Sendable {
         /// The client already has the profile.
         case unchanged
@@ -57,7 +57,7 @@ public final class RemoteProfile: Sendable {
         /// The digest of the last profile that was accepted.
         var digest: String?
         /// The refusal that was reported last.
-        var told = ""
+        var lastReport = ""
     }
 
     private let client: WebServiceClient
@@ -140,29 +140,29 @@ public final class RemoteProfile: Sendable {
     private func reporting(_ body: () async throws -> Update) async throws -> Update {
         do {
             let update = try await body()
-            state.withLock { $0.told = "" }
+            state.withLock { $0.lastReport = "" }
             return update
         } catch let error as RemoteProfileError {
-            tell(error.message, error.message)
+            report(error.message, error.message)
             throw error
         } catch let error as ServiceError {
             // The text of a failure may differ each time.
-            if error.kind != .cancelled { tell("\(error.kind) \(error.status ?? 0)", "The profile can't be fetched: \(error.message)") }
+            if error.kind != .cancelled { report("\(error.kind) \(error.status ?? 0)", "The profile can't be fetched: \(error.message)") }
             throw error
         } catch let error as CancellationError {
             throw error
         } catch {
             let text = "The profile's signature can't be verified: \(ServiceError.text(of: error))"
-            tell(text, text)
+            report(text, text)
             throw error
         }
     }
 
     /// Reports a refusal, unless it is the one that was reported last.
-    private func tell(_ identity: String, _ message: String) {
+    private func report(_ identity: String, _ message: String) {
         let isNew = state.withLock { state in
-            defer { state.told = identity }
-            return state.told != identity
+            defer { state.lastReport = identity }
+            return state.lastReport != identity
         }
         guard isNew else { return }
         client.configuration.diagnostics.report(.init(.warning, message + " The client keeps its profile."))
@@ -271,7 +271,7 @@ public final class RemoteProfile: Sendable {
             }
             accepted.earlier = version > last.version ? last.current : last.earlier
         }
-        // Also if the program rolled it back: it decided so.
+        // Also unchanged if the program has rolled this version back: that decision stays in effect.
         guard state.withLock({ $0.digest }) != accepted.digest else { return .unchanged }
         let generation = try replace(profile, accepted)
         state.withLock { $0.digest = accepted.digest }
@@ -312,7 +312,7 @@ public final class RemoteProfile: Sendable {
         if let fault = ClientState.fault(of: profile, programRoot: root, root: profile.baseURL, allowed: origins) {
             throw refusal(.otherOrigin, "\(fault)")
         }
-        // A client without a service root takes that of its first profile, which the program gives it. This one comes from the network.
+        // A client without a service root uses that of its first profile, which the program sets. This profile comes from the network.
         guard root.isEmpty else { return }
         guard let origin = ServiceRoot(profile.baseURL)?.origin, origins.contains(origin) else {
             throw refusal(
@@ -346,7 +346,7 @@ public final class RemoteProfile: Sendable {
                 last.isRejected = true
                 try file.write(last)
             } catch {
-                diagnostics.report(.init(.warning, "That \(name) failed can't be recorded. \(error)"))
+                diagnostics.report(.init(.warning, "The failure of \(name) can't be recorded. \(error)"))
             }
         }
     }

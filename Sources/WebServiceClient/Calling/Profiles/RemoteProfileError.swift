@@ -4,13 +4,13 @@ import Foundation
 public struct RemoteProfileError: DescribedError, Sendable, Hashable {
     /// The kinds of reasons.
     public enum Reason: String, Sendable, CaseIterable {
-        /// The settings of the ``RemoteProfile`` make no sense.
+        /// The settings of the ``RemoteProfile`` are invalid.
         case badSettings
-        /// There is no signature, or it isn't one of these bytes by any of the keys.
+        /// There is no signature, or it isn't valid for these bytes with any of the keys.
         case signature
         /// The profile is larger than 1 MiB.
         case tooLarge
-        /// The bytes are no profile, for example because they are cut short.
+        /// The bytes aren't a profile, for example because they are truncated.
         case invalid
         /// The profile has no `Version`.
         case noVersion

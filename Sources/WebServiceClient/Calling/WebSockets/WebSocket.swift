@@ -10,13 +10,13 @@ public import Foundation
 ///     try await socket.close()
 ///
 /// The handshake is a call of the client like any other: with its headers, authentication, cookies, trust, redirects, retries and
-/// deadlines. Its slot in the client's queue is released when the WebSocket is open, and its deadlines don't apply to what follows. The
+/// deadlines. Its slot in the client's queue is released when the WebSocket is open, and its deadlines don't apply to the messages. The
 /// open WebSocket still belongs to the call: cancelling the client's calls, or shutting the client down, ends it.
 ///
 /// Pings of the other side are answered, and so is its Close frame. Messages wait for their reader; when too many wait, the connection
 /// isn't read, which slows the other side down. Releasing the WebSocket closes it at once.
 public final class WebSocket: Sendable {
-    /// What a call gives its WebSocket.
+    /// The parts of a call that its WebSocket needs.
     struct Context: Sendable {
         let settings: WebSocketSettings
         let clock: CallClock
@@ -46,7 +46,7 @@ public final class WebSocket: Sendable {
     /// The subprotocol that the server has chosen from ``WebSocketSettings/subprotocols``; `nil` for none.
     public var subprotocol: String? { channel.subprotocol }
 
-    /// How the WebSocket was closed; `nil` while it is open.
+    /// The way in which the WebSocket was closed; `nil` while it is open.
     public var closure: WebSocketClosure? { channel.closure }
 
     // MARK: Sending
@@ -56,7 +56,7 @@ public final class WebSocket: Sendable {
     ///
     /// - Throws: ``ServiceError`` with a ``WebSocketError``; `CancellationError`.
     public func send(_ message: WebSocketMessage) async throws {
-        try await telling { try await channel.send(message) }
+        try await wrappingErrors { try await channel.send(message) }
     }
 
     /// Sends text.
@@ -69,12 +69,12 @@ public final class WebSocket: Sendable {
     /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``.
     public func send(_ data: Data) async throws { try await send(.binary(data)) }
 
-    /// Sends a value as text, encoded by the endpoint's serializer, which writes JSON unless the client has another one. What isn't UTF-8 is
-    /// sent as bytes.
+    /// Sends a value as text, encoded by the endpoint's serializer, which writes JSON unless the client has another one. What isn't UTF-8
+    /// is sent as bytes.
     ///
     /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``; a ``ServiceError`` of the kind ``ServiceError/Kind/encoding``.
     public func send(json value: some Encodable & Sendable) async throws {
-        try await telling {
+        try await wrappingErrors {
             let data: Data
             do {
                 data = try context.encode(value)
@@ -87,12 +87,12 @@ public final class WebSocket: Sendable {
 
     /// Sends a ping, and waits for its pong, for ``WebSocketSettings/pongTimeout`` at most.
     ///
-    /// A pong arrives behind the messages that were sent before it. If many messages wait for their reader, it isn't seen before they are
-    /// read, so the task that reads must not wait for it.
+    /// A pong arrives after the messages that were sent before it. If many messages wait for their reader, the pong isn't seen before they
+    /// are read, so the task that reads must not wait for it.
     ///
     /// - Returns: The time until the pong.
-    /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``; of the kind ``WebSocketError/Kind/unresponsive`` without a pong in time, and
-    ///   then the WebSocket stays open.
+    /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``; of the kind ``WebSocketError/Kind/unresponsive`` without a pong in time,
+    ///   and then the WebSocket stays open.
     @discardableResult
     public func ping() async throws -> Duration {
         let (channel, clock, timeout) = (channel, context.clock, context.settings.pongTimeout)
@@ -104,7 +104,7 @@ public final class WebSocket: Sendable {
             pinging.cancel()
         }
         defer { cancelTimer() }
-        try await telling {
+        try await wrappingErrors {
             do {
                 try await withTaskCancellationHandler {
                     try await pinging.value
@@ -112,7 +112,7 @@ public final class WebSocket: Sendable {
                     pinging.cancel()
                 }
             } catch is CancellationError where isLate.withLock({ $0 }) && !Task.isCancelled {
-                let reason = channel.waitsForReader ? " It waits behind messages that nobody reads." : ""
+                let reason = channel.waitsForReader ? " It waits behind unread messages." : ""
                 throw WebSocketError(.unresponsive, "There was no pong within \(timeout.text).\(reason)")
             }
         }
@@ -123,13 +123,14 @@ public final class WebSocket: Sendable {
 
     /// The messages, in the order in which they arrive. They have one reader at a time; leaving a loop doesn't close the WebSocket.
     ///
-    /// They end when either side closes the WebSocket in order. Otherwise reading throws a ``ServiceError``, whose cause is a
+    /// They end when either side closes the WebSocket normally. Otherwise reading throws a ``ServiceError``, whose cause is a
     /// ``WebSocketError`` with the other side's code and reason.
     public var messages: WebSocketMessages<WebSocketMessage> { WebSocketMessages(socket: self) { $0 } }
 
     /// The messages as values, decoded by the endpoint's parser from text or bytes.
     ///
-    /// A message that can't be decoded throws a ``ServiceError`` of the kind ``ServiceError/Kind/decoding``; the next ones can still be read.
+    /// A message that can't be decoded throws a ``ServiceError`` of the kind ``ServiceError/Kind/decoding``; the next ones can still be
+    /// read.
     public func messages<Value: Decodable & Sendable>(of type: Value.Type) -> WebSocketMessages<Value> {
         let context = context
         return WebSocketMessages(socket: self) { message in
@@ -144,7 +145,7 @@ public final class WebSocket: Sendable {
     }
 
     func receive() async throws -> WebSocketMessage? {
-        try await telling { try await channel.receive() }
+        try await wrappingErrors { try await channel.receive() }
     }
 
     // MARK: Closing
@@ -177,7 +178,7 @@ public final class WebSocket: Sendable {
         channel.end(CallCancelled(reason: "The WebSocket was cancelled."))
     }
 
-    private func telling<Value>(_ body: () async throws -> Value) async throws -> Value {
+    private func wrappingErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch {
@@ -187,7 +188,7 @@ public final class WebSocket: Sendable {
 }
 
 extension WebSocket: Decodable {
-    /// Throws an error: a WebSocket is the whole result of a call, and no part of a decoded value.
+    /// Throws an error: a WebSocket is the whole result of a call, and can't be part of a decoded value.
     public convenience init(from decoder: any Decoder) throws {
         throw DecodingError.typeMismatch(Self.self, StreamedType.context(decoder, "WebSocket"))
     }
@@ -210,7 +211,7 @@ public struct WebSocketMessages<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let messages: WebSocketMessages
 
-        /// Returns the next message; `nil` when the WebSocket was closed in order.
+        /// Returns the next message; `nil` when the WebSocket was closed normally.
         ///
         /// - Throws: ``ServiceError``, whose cause is ``WebSocketError`` for a fault of the WebSocket; `CancellationError`.
         public mutating func next() async throws -> Element? {
@@ -272,7 +273,7 @@ private final class WebSocketKeeper: Sendable {
 
     private func awaitPong() {
         schedule(timeout) { keeper in
-            // The pong may have arrived behind messages that nobody reads.
+            // The pong may have arrived behind unread messages.
             if keeper.channel.waitsForReader { return keeper.awaitPong() }
             keeper.channel.end(
                 WebSocketError(.unresponsive, "The other side didn't answer a ping within \(keeper.timeout.text): its connection is dead."))

@@ -2,17 +2,17 @@
 ///
 ///     "ingest(batch:)": .post("/batches").compressed(.gzip)
 ///
-/// A body is compressed before it is signed and before its digest is made, and is sent with `Content-Encoding`. Left as they are: bodies
-/// up to ``above`` bytes, bodies in memory that compression doesn't make smaller, and requests that have a `Content-Encoding` already.
-/// Bodies in memory keep a known length; files and streams are compressed while they are sent, and their length becomes unknown. A stream
-/// is compressed in blocks of 64 kB: a server sees its bytes only when a block is complete.
+/// A body is compressed before it is signed and before its digest is made, and is sent with `Content-Encoding`. Exempt are bodies of up to
+/// ``above`` bytes, bodies in memory that compression doesn't make smaller, and requests that already have a `Content-Encoding`. Bodies in
+/// memory keep a known length; files and streams are compressed while they are sent, and their length becomes unknown. A stream is
+/// compressed in blocks of 64 kB: a server sees its bytes only when a block is complete.
 ///
 /// There is no negotiation before a request (RFC 9110 §12.5.3): set it only for services that document the coding. Others answer 415, or
 /// read the bytes as they are.
 public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConvertible {
     /// The coding; `nil` for none.
     public var coding: ContentCoding?
-    /// The largest number of bytes that isn't compressed, because it would save nothing. Default 1,024.
+    /// The maximum size in bytes of a body that isn't compressed, because compression would save nothing. Default 1,024.
     public var above: Int
 
     /// Creates a setting.
@@ -21,7 +21,7 @@ public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConverti
         self.above = above
     }
 
-    /// Bodies are sent as they are, whatever the class or the client says.
+    /// Bodies are sent uncompressed, regardless of the settings of class and client.
     public static let off = Self(nil)
 
     /// The coding and the bound.
@@ -32,7 +32,7 @@ public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConverti
         var faults: [(problem: String, fix: String)] = []
         if above < 0 { faults.append(("bodies are compressed above \(above) bytes", "give .compressed(_:above:) 0 or more")) }
         if let coding, !coding.canEncode {
-            faults.append(("bodies are to be compressed by \(coding.name), which this system can't", coding.encoderFix))
+            faults.append(("this system can't compress bodies in the coding \(coding.name)", coding.encoderFix))
         }
         return faults
     }
@@ -42,11 +42,11 @@ public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConverti
 ///
 ///     "upload(_:)": .put("/backups/today").expectingContinue()
 ///
-/// The transport sends the head, and waits for the server's consent, for a second at most: many servers never give it. A final response
-/// before it, such as 401 or 413, is delivered and the body stays here. A 417 means that the server, or a proxy, doesn't support
-/// expectations: the request is repeated without one if its body can be sent again.
+/// The transport sends the head, and waits for the server's consent, for a second at most, because many servers never give it. If a final
+/// response arrives before it, such as 401 or 413, that response is delivered and the body isn't sent. A 417 means that the server, or a
+/// proxy, doesn't support expectations: the request is repeated without one if its body can be sent again.
 ///
-/// It costs a round trip, and so is for large bodies that may be refused. It needs a transport with ``TransportCapabilities/expectations``;
+/// It costs a round trip, so use it for large bodies that may be refused. It needs a transport with ``TransportCapabilities/expectations``;
 /// otherwise the client fails before its first call.
 public struct ContinueExpectation: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// The largest number of bytes that is sent without waiting; `nil` if none waits. Bodies of unknown length always wait. Default one
@@ -58,7 +58,7 @@ public struct ContinueExpectation: EndpointAttribute, Hashable, Codable, CustomS
         self.above = above
     }
 
-    /// Bodies are sent at once, whatever the class or the client says.
+    /// Bodies are sent at once, regardless of the settings of class and client.
     public static let off = Self(above: nil)
 
     /// The bound.
@@ -75,12 +75,13 @@ public struct ContinueExpectation: EndpointAttribute, Hashable, Codable, CustomS
 ///
 ///     "store(document:)": .put("/documents/1").sendingDigest()
 ///
-/// They are those of the bytes that are sent, after compression. Files and replayable streams are read once more for them. A stream that
-/// can be read only once has no digest ahead: such a call fails. A field that the request has already is left as it is.
+/// The digests cover the bytes that are sent, after compression. Files and replayable streams are read once more for them. The digest of a
+/// stream that can be read only once isn't known before it is sent, so such a call fails. A field that the request already has isn't
+/// changed.
 public struct SentDigest: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// The field. For a whole representation, both fields have the same value.
     public var field: ContentDigest.Field
-    /// The algorithms, in the order of the field's members. Empty for no field, whatever the class or the client says.
+    /// The algorithms, in the order of the field's members. Empty for no field, regardless of the settings of class and client.
     public var algorithms: [ContentDigest.Algorithm]
 
     /// Creates a setting.
@@ -99,7 +100,7 @@ public struct SentDigest: EndpointAttribute, Hashable, Codable, CustomStringConv
 ///
 ///     "document(id:)": .get("/documents/%%id%%").verifyingDigests(.required)
 ///
-/// Each `sha-256` and `sha-512` in `Content-Digest`, `Repr-Digest` and their trailer fields is compared while the body is read, also of
+/// Each `sha-256` and `sha-512` in `Content-Digest`, `Repr-Digest` and their trailer fields is compared while the body is read, also for
 /// failures. A mismatch is an error at the body's end: values that were decoded from a stream before it aren't verified. Other algorithms
 /// are ignored: they are unknown, or offer no security. A field that isn't a dictionary of byte sequences is ignored and reported.
 ///
@@ -110,7 +111,7 @@ public struct SentDigest: EndpointAttribute, Hashable, Codable, CustomStringConv
 public struct DigestVerification: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
     /// What happens if there is no digest to compare.
     public enum Requirement: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Nothing is checked, whatever the class or the client says.
+        /// Nothing is checked, regardless of the settings of class and client.
         case off
         /// The body is delivered unverified.
         case ifPresent

@@ -117,7 +117,7 @@ struct DigestVerifying: Interceptor {
         }
         let fields: [ContentDigest.Field] = isWhole(response, request) ? [.content, .representation] : [.content]
         let stated = digests(in: response.headers, fields, context)
-        // Without `Trailer` in the head, there may still be trailer fields, but nothing tells before the body is read.
+        // Without `Trailer` in the head, there may still be trailer fields, but this isn't known before the body is read.
         let announced = response.headers[values: "Trailer"].joined(separator: ",").lowercased()
         let trailing = fields.filter { announced.contains($0.rawValue.lowercased()) }
         guard !stated.isEmpty || !trailing.isEmpty else {

@@ -22,7 +22,7 @@ struct CacheControl: Sendable, Hashable {
     }
 
     /// The largest number of seconds (RFC 9111 §1.2.2): 68 years.
-    static let mostSeconds = 2_147_483_648.0
+    static let maximumSeconds = 2_147_483_648.0
 
     private(set) var directives: [Directive] = []
 
@@ -61,10 +61,10 @@ struct CacheControl: Sendable, Hashable {
         .filter(\.isValid)
     }
 
-    /// Reads a number of seconds. Larger ones than ``mostSeconds`` count as that.
+    /// Reads a number of seconds. Larger ones than ``maximumSeconds`` count as that.
     static func seconds(_ text: String?) -> Seconds {
         guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return .unreadable }
-        return .count(min(Double(text) ?? mostSeconds, mostSeconds))
+        return .count(min(Double(text) ?? maximumSeconds, maximumSeconds))
     }
 
     // MARK: Reading
@@ -191,7 +191,7 @@ struct RequestDirectives: Sendable, Hashable {
         // What can't be read asks for the most cautious answer.
         if let age = control.seconds("max-age") { maxAge = if case .count(let count) = age { count } else { 0 } }
         if let rest = control.seconds("min-fresh") {
-            minFresh = if case .count(let count) = rest { count } else { CacheControl.mostSeconds }
+            minFresh = if case .count(let count) = rest { count } else { CacheControl.maximumSeconds }
         }
         if control.has("max-stale") { maxStale = control.hasPlain("max-stale") ? .infinity : control.count("max-stale") ?? 0 }
         staleIfError = control.count("stale-if-error")

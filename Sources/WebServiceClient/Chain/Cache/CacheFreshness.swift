@@ -41,7 +41,7 @@ struct CacheFreshness: Sendable, Hashable {
         if let age = control.seconds("max-age") {
             lifetime = if case .count(let count) = age { count } else { 0 }
         } else if headers.contains(.expires) {
-            // Several values contradict each other, and one that isn't a date has passed.
+            // Several values contradict each other, and an invalid date counts as a time in the past.
             let expires = Self.singleDate(headers, .expires, now: received)
             lifetime = max(0, expires?.timeIntervalSince(date ?? received) ?? 0)
         } else if Self.heuristicStatuses.contains(status) || control.has("public"),

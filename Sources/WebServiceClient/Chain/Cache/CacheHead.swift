@@ -79,7 +79,7 @@ public struct CacheHead: Sendable {
     func servedHeaders(at now: CacheMoment) -> HTTPFields {
         var headers = headers
         let age = age(at: now)
-        headers[.age] = String(Int64(min(age.isFinite ? age : CacheControl.mostSeconds, CacheControl.mostSeconds)))
+        headers[.age] = String(Int64(min(age.isFinite ? age : CacheControl.maximumSeconds, CacheControl.maximumSeconds)))
         return headers
     }
 

@@ -1,7 +1,8 @@
-/// Whose responses a call gets: the part of a cache's key that keeps the responses of one identity from all others.
+/// The identity whose responses a call gets: the part of a cache's key that keeps the responses of one identity from all others.
 ///
-/// Authentication and cookies add their fields after the cache has looked. So the provider identifies the user of its credentials, or the
-/// fields that it would add are taken for that; the request's own credentials, and the fields that lead a request elsewhere, count as well.
+/// Authentication and cookies add their fields after the cache's lookup. The partition therefore contains the identity that the provider
+/// reports or, without one, the fields that the provider would add. It also contains the request's own credentials, and the fields that
+/// lead a request to another host or path.
 struct CachePartitions: Sendable {
     /// The identity of an authentication provider.
     enum Identity: Sendable, Hashable {
@@ -33,9 +34,10 @@ struct CachePartitions: Sendable {
     let boundary: OriginBoundary
     /// The identity of the provider's credentials; `nil` if the client has no provider.
     var identity: (@Sendable (ServiceRequest, CallContext) async throws -> Identity)?
-    /// The client's cookie jar: what it will add to a request, and a text that distinguishes the jar from others; `nil` without a jar.
+    /// The client's cookie jar: the field that it will add to a request, and a text that distinguishes the jar from others; `nil` without a
+    /// jar.
     var cookies: (@Sendable (ServiceRequest) async -> (jar: String, field: String?))?
-    /// What distinguishes the client's environment and session from others; empty if nothing does.
+    /// A text that distinguishes the client's environment and session from others; empty without both.
     var state = ""
 
     /// The partition of a call; `nil` if the provider can't identify the credentials that it will add.
@@ -44,7 +46,7 @@ struct CachePartitions: Sendable {
         if !state.isEmpty, boundary.isService(request.origin, context) { parts.append("state:" + state) }
         var provided: Identity?
         if let identity, boundary.isService(request.origin, context) {
-            // The provider's error ends the call where it is thrown for real.
+            // The provider's error is ignored here: it ends the call when the authentication stage calls the provider.
             guard let known = try? await identity(request, context) else { return nil }
             provided = known
             switch known {

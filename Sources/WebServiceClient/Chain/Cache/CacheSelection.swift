@@ -2,8 +2,8 @@ import Foundation
 
 /// A request as a cache compares it: the fields that `Vary` may name, with those that later stages add.
 ///
-/// The cache sees a request before authentication and cookies add their fields. What they will add can't be known, but it depends only on
-/// the provider's identity and the jar, which are part of the key: so both sides of a comparison have the same mark in its place.
+/// The cache sees a request before authentication and cookies add their fields. Their values aren't known yet, but they depend only on the
+/// provider's identity and the jar, which are part of the key. Therefore both sides of a comparison have the same mark in their place.
 struct CacheSelection: Sendable {
     /// The fields where the cache sees them.
     let fields: HTTPFields

@@ -95,7 +95,7 @@ struct CachedCall: Sendable {
             return head.bodyLength - count..<head.bodyLength
         }
         guard wanted.lowerBound >= part.first, wanted.lowerBound < part.first + head.bodyLength else { return nil }
-        // A server may count its last byte wrong: what isn't there can't be delivered.
+        // A server may count its last byte wrong. Missing bytes can't be delivered.
         guard wanted.upperBound <= part.first + head.bodyLength || range.last == nil else { return nil }
         return wanted.lowerBound - part.first..<min(wanted.upperBound - part.first, head.bodyLength)
     }
@@ -115,7 +115,7 @@ struct CachedCall: Sendable {
             (status, body) = (206, entry.body(bytes))
             set(first..<first + Int64(bytes.count), of: part.total, in: &headers)
         } else if head.part == nil, let range {
-            // The bytes of a body that was decoded on its way aren't those of the representation.
+            // If a body was decoded on its way, its bytes aren't those of the representation.
             guard head.status == 200, !headers.contains(.contentEncoding), let bytes = range.bytes(of: head.bodyLength) else { return nil }
             (status, body) = (206, entry.body(bytes))
             set(bytes, of: head.bodyLength, in: &headers)

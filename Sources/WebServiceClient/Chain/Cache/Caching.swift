@@ -75,8 +75,8 @@ struct Caching: Interceptor {
 
     private static let overrides: [HTTPFields.Name] = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"]
 
-    /// The URLs whose responses a successful unsafe request invalidates: its own, and those in `Location` and `Content-Location` on the same
-    /// origin.
+    /// The URLs whose responses a successful unsafe request invalidates: its own, and those in `Location` and `Content-Location` on the
+    /// same origin.
     private static func changedURLs(_ url: String, _ request: ServiceRequest, _ response: TransportResponse) -> [String] {
         var urls = [url]
         for name in [HTTPFields.Name.location, .contentLocation] {
@@ -139,8 +139,8 @@ struct Caching: Interceptor {
         return try await fetch(call, found, known, next)
     }
 
-    /// The stored responses of a call's URL, and of the URL in which its query has only the parameters that matter, up to the first one that
-    /// a closure accepts.
+    /// The stored responses of a call's URL, and of the URL in which its query has only the parameters that matter, up to the first one
+    /// that a closure accepts.
     private func entries(for call: CachedCall, until isFound: @Sendable (CacheHead) -> Bool) async -> [CacheEntry] {
         let entries = await cache.store.entries(for: call.key, until: isFound)
         if let last = entries.last, isFound(last.head) { return entries }
@@ -243,7 +243,7 @@ struct Caching: Interceptor {
 
     // MARK: Storing
 
-    /// The most bytes of a redirect's body that are read to store it: whoever follows the redirect doesn't read it.
+    /// The maximum number of bytes of a redirect's body that are read to store it, because the redirect stage doesn't read the body.
     private static let redirectLimit: Int64 = 16 * 1024
 
     /// Returns the response; while its body is read, it is stored if it may be.
@@ -335,7 +335,7 @@ final class CacheFilling: Sendable {
 
     private let writer: any CacheWriter
     private let expected: Int64?
-    /// The most bytes that the body may have; `nil` for any number.
+    /// The maximum size of the body in bytes; `nil` for no limit.
     private let most: Int64?
     private let isOutdated: @Sendable () -> Bool
     private let finished: @Sendable () -> Void

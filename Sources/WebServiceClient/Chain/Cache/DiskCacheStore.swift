@@ -43,7 +43,7 @@ public final class DiskCacheStore: CacheStore {
         var unseenBytes = 0
         var problem: String?
         /// The kinds of problems reported so far.
-        var told: Set<Int32> = []
+        var reportedErrors: Set<Int32> = []
         var isReady = false
     }
 
@@ -57,7 +57,7 @@ public final class DiskCacheStore: CacheStore {
     private let queue = DispatchQueue(label: "DiskCacheStore", qos: .utility)
     private let state = Locked(State())
 
-    /// The most bytes that wait to be written.
+    /// The maximum number of bytes that wait to be written.
     private static let waitingLimit = 8 * 1024 * 1024
     /// The most bytes of heads that count no longer in a file.
     private static let oldHeadsLimit = 128 * 1024
@@ -150,7 +150,7 @@ public final class DiskCacheStore: CacheStore {
         return paths
     }
 
-    /// Visits all files. Old ones that nobody will finish are removed.
+    /// Visits all files. Abandoned unfinished files are removed.
     private func visit(_ body: (_ file: DiskCacheFolder.File, _ place: DiskCacheFolder.Place) -> Void) {
         guard failing?(.list) == nil else { return }
         let now = Date()
@@ -178,7 +178,7 @@ public final class DiskCacheStore: CacheStore {
     /// Reports a problem once for each error number.
     func note(_ operation: String, _ error: Int32) {
         state.withLock { state in
-            guard state.told.insert(error).inserted else { return }
+            guard state.reportedErrors.insert(error).inserted else { return }
             state.problem = "the folder \(folder.root) can't be used, since \(operation) failed: \(String(cString: strerror(error)))"
         }
     }

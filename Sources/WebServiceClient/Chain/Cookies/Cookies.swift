@@ -14,7 +14,7 @@ struct Cookies: Interceptor {
         let place = applies(to: request, context) ? CookiePlace(request.url) : nil
         if let place {
             let omitted = jar.add(to: &request, for: place, at: clock.date())
-            if omitted > 0 { tell(omitted, context) }
+            if omitted > 0 { reportOmitted(omitted, context) }
         }
         let response = try await next(request, context)
         if let place, response.headers.contains(.setCookie), !response.isTunnelRefusal { await keep(response, place, context) }
@@ -37,7 +37,7 @@ struct Cookies: Interceptor {
         context.diagnostics.report(.init(.warning, "\(failure) The calls go on with the cookies in memory.", call: context.identity))
     }
 
-    private func tell(_ omitted: Int, _ context: CallContext) {
+    private func reportOmitted(_ omitted: Int, _ context: CallContext) {
         context.diagnostics.report(
             .init(
                 .warning,

@@ -84,7 +84,7 @@ public enum InjectedFault: Sendable, Hashable, CustomStringConvertible {
     case status(Int, retryAfter: Int? = nil)
     /// The connection ends before the head of the response.
     case connectionLost
-    /// The connection ends in order after this number of bytes of the body.
+    /// The connection ends gracefully after this number of bytes of the body.
     case cut(afterBytes: Int)
     /// The connection is reset after this number of bytes of the body; with 0, before the head.
     case reset(afterBytes: Int)
@@ -120,8 +120,8 @@ public enum LatencyDistribution: Sendable, Hashable, CustomStringConvertible {
     case fixed(Duration)
     /// Any duration between two, with the same probability.
     case uniform(Duration, Duration)
-    /// A log-normal distribution, as services usually have it: half of the requests take longer than the median, and one in a hundred longer
-    /// than the 99th percentile.
+    /// A log-normal distribution, as services usually have it: half of the requests take longer than the median, and one in a hundred
+    /// longer than the 99th percentile.
     case logNormal(median: Duration, p99: Duration)
 
     /// The kind and its durations.

@@ -64,7 +64,7 @@ struct RateLimiting: Interceptor {
     }
 }
 
-/// The rate limits of a client: what each lets pass, and what services have said.
+/// The rate limits of a client: the state of each limit that the program sets, and the limits that services have stated.
 final class RateLimiter: Sendable {
     /// The scope of a limit.
     enum Place: Hashable {
@@ -121,7 +121,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// The gates of what a service has stated, as far as they concern an endpoint.
+    /// The gates of the limits that a service has stated, as far as they concern an endpoint.
     func learnedGates(for origin: Origin, endpoint: String) -> [RateGate] {
         state.withLock { state in
             guard let names = state.names[origin] else { return [] }

@@ -13,7 +13,7 @@ struct TokenBucket: Sendable {
     private var refilled: MonotonicInstant
     /// No token returns before this instant.
     private(set) var closedUntil: MonotonicInstant?
-    /// What applies from an instant on, when what a service said is over.
+    /// The limit that applies from an instant on, when the service's statement has expired.
     private var later: (from: MonotonicInstant, rate: Double, capacity: Double)?
 
     /// Creates a full bucket.
@@ -24,7 +24,7 @@ struct TokenBucket: Sendable {
         refilled = now
     }
 
-    /// Creates a full bucket of a limit. A value that makes no sense counts as the nearest one that does.
+    /// Creates a full bucket of a limit. An invalid value counts as the nearest valid one.
     init(_ limit: RateLimit, now: MonotonicInstant) {
         self.init(rate: Self.rate(of: limit), capacity: Double(max(1, limit.burst)), now: now)
     }
@@ -97,7 +97,7 @@ struct TokenBucket: Sendable {
         let alone = rate > 0 ? missing / rate : .infinity
         var wait = closed + Self.duration(alone)
         if let later {
-            // What applies later may return the tokens earlier.
+            // The later limit may return the tokens earlier.
             let start = max(.zero, now.duration(to: later.from))
             let until = max(0, Self.nanoseconds(start) - Self.nanoseconds(closed)) * rate
             let lacking = max(0, Double(tokens) - max(1, balance + until))

@@ -33,7 +33,7 @@ struct Circuit: Sendable {
         var isProbe: Bool { probe != nil }
     }
 
-    /// The place where a success was counted, so that it can become a failure when the response's body breaks off.
+    /// The place where a success was counted, so that it can become a failure if the response's body ends early.
     struct Receipt: Sendable, Hashable {
         fileprivate let period: Int
         fileprivate let slot: Int?
@@ -120,7 +120,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Turns a success into a failure, because the body of the response broke off.
+    /// Turns a success into a failure, because the body of the response ended early.
     mutating func retract(
         _ receipt: Receipt, reason: String, at now: MonotonicInstant, using generator: inout some RandomNumberGenerator
     ) -> Change? {
@@ -186,8 +186,8 @@ struct Circuit: Sendable {
         Backoff(base: policy.openDuration, cap: policy.longestOpenDuration, jitter: .none).bound(afterFailures: openings)
     }
 
-    /// The time until another call may be the probe. It equals the time for which the circuit was open, so an origin that never answers gets
-    /// no more probes than one that fails.
+    /// The time until another call may be the probe. It equals the time for which the circuit was open, so an origin that never answers
+    /// gets no more probes than one that fails.
     private var lease: Duration { max(bound, .seconds(1)) }
 }
 

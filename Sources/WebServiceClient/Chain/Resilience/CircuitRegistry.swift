@@ -49,7 +49,7 @@ final class CircuitRegistry: Sendable {
             return (admission, change, circuit.lastFailure)
         }
         let pass = CircuitPass(entry: entry, clock: clock, identity: context.identity, diagnostics: context.diagnostics)
-        pass.tell(change)
+        pass.report(change)
         switch admission {
         case .permitted(let permit): return pass.with(permit)
         case .refused(let end):
@@ -129,7 +129,7 @@ struct CircuitPass: Sendable {
         var generator = SizedRandomNumbers()
         let now = clock.now()
         let (change, receipt) = entry.circuit.withLock { $0.report(outcome, of: permit, at: now, using: &generator) }
-        tell(change)
+        report(change)
         return receipt
     }
 
@@ -137,10 +137,10 @@ struct CircuitPass: Sendable {
     func retract(_ receipt: Circuit.Receipt, reason: String) {
         var generator = SizedRandomNumbers()
         let now = clock.now()
-        tell(entry.circuit.withLock { $0.retract(receipt, reason: reason, at: now, using: &generator) })
+        report(entry.circuit.withLock { $0.retract(receipt, reason: reason, at: now, using: &generator) })
     }
 
-    func tell(_ change: Circuit.Change?) {
+    func report(_ change: Circuit.Change?) {
         guard let change else { return }
         let lastFailure = entry.circuit.withLock { $0.lastFailure }
         diagnostics.report(.init(.notice, "The circuit to \(entry.origin) \(Self.text(of: change, lastFailure)).", call: identity))
@@ -221,8 +221,8 @@ public struct Circuits: Sendable {
         diagnostics.report(.init(.notice, "The circuit to \(origin) \(text)."))
     }
 
-    /// Closes the circuits of an origin, or of all origins, and forgets their counts. Ends what ``hold(_:for:)`` began. Outcomes of calls in
-    /// flight have no effect.
+    /// Closes the circuits of an origin, or of all origins, and forgets their counts. Ends what ``hold(_:for:)`` began. Outcomes of calls
+    /// in flight have no effect.
     public func reset(_ origin: Origin? = nil) {
         registry.reset(origin)
         let place = origin.map { "The circuit to \($0) is" } ?? "All circuits are"
@@ -254,8 +254,8 @@ extension Circuits.State {
     }
 }
 
-/// The system's random numbers, from a value that has a size. The thread sanitizer ends the program when a reference to an empty value, such
-/// as the system's generator, is passed on.
+/// The system's random numbers, from a value that has a size. The thread sanitizer ends the program when a reference to an empty value,
+/// such as the system's generator, is passed on.
 private struct SizedRandomNumbers: RandomNumberGenerator {
     private var source: UInt8 = 0
 

@@ -10,8 +10,8 @@ import Foundation
 /// The stage hedges requests that have a safe method (RFC 9110 §9.2.1) and a replayable body, and sends other requests once. It sends at
 /// most one more request for each attempt, and none in a dry run. It is sent
 /// * when no head of a response has arrived after the delay;
-/// * at once when the first request fails before it: with a lost connection or none, a time-out, or a status of 500, 502, 503 or 504 without
-///   `Retry-After`.
+/// * at once when the first request fails before it: with a lost connection or none, a time-out, or a status of 500, 502, 503 or 504
+///   without `Retry-After`.
 ///
 /// The first response that isn't a failure (408, 429, or 500 and above) is the attempt's. The other request is cancelled then. If both
 /// requests fail, the attempt fails as the first did; a response takes precedence over an error, and one with `Retry-After` over both.
@@ -29,13 +29,13 @@ public struct HedgingPolicy: EndpointAttribute, Hashable, Codable, CustomStringC
     /// - Parameter delay: The time that nearly all calls need less than. A shorter one doubles the load.
     public static func after(_ delay: Duration) -> HedgingPolicy { HedgingPolicy(delay: .fixed(delay)) }
 
-    /// Sends the second request after the time within which this share of the endpoint's earlier requests were answered. Until there are 50,
-    /// none is hedged.
+    /// Sends the second request after the time within which this share of the endpoint's earlier requests were answered. Until there are
+    /// 50, none is hedged.
     ///
     /// - Parameter percentile: A number above 0 and below 1. With 0.95, about one request in twenty is sent twice.
     public static func afterPercentile(_ percentile: Double) -> HedgingPolicy { HedgingPolicy(delay: .percentile(percentile)) }
 
-    /// Sends no second request, whatever the class and the client say.
+    /// Sends no second request, regardless of the settings of class and client.
     public static let off = HedgingPolicy(delay: .none)
 
     /// The problems of the values, each with its fix.
@@ -113,8 +113,8 @@ struct Hedging: Interceptor {
                 return response
             }
             let outcome = try await race(request, context, after: delay, next)
-            // The time at which a first request is given up is less than it would have taken. It is counted, because the percentile would sink
-            // further and further without the slow ones.
+            // The first request may have been given up, so its time may be shorter than a complete exchange. It is still counted, because
+            // without slow requests the percentile would decrease further and further.
             if !outcome.isFailure { latencies.add(clock.now() - start, of: key, at: origin) }
             return try outcome.get()
         }

@@ -3,7 +3,7 @@
 /// Types with many optional properties ask each object for all of them, and most are missing: without a filter, each question compares the
 /// name with all of the object. A filter is a set of hashes, so it never excludes a name that exists.
 struct JSONNameFilters {
-    /// The filter of one object: its index on the tape, the hashes of its names, and the hashes of what stands in its names before a
+    /// The filter of one object: its index on the tape, the hashes of its names, and the hashes of the parts of its names before a
     /// dialect's mark.
     struct Filter {
         let memory: UnsafeMutablePointer<UInt64>
@@ -20,7 +20,8 @@ struct JSONNameFilters {
 
         @inline(__always) private static func hash(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
             guard count > 0 else { return 0 }
-            // Five bytes and the length distinguish most names of one object; texts outside the tape aren't padded, so they are read singly.
+            // Five bytes and the length distinguish most names of one object; texts outside the tape aren't padded, so they are read
+            // singly.
             var sum = UInt64(bytes[0]) &<< 8 | UInt64(bytes[count &- 1])
             sum = sum &<< 24 | UInt64(bytes[count &>> 1]) &<< 16 | UInt64(bytes[count &>> 2]) &<< 8 | UInt64(bytes[(3 &* count) &>> 2])
             sum ^= UInt64(truncatingIfNeeded: count) &<< 40

@@ -243,11 +243,12 @@ package protocol JSONDialect: Sendable {
     func decoder(ofMember key: any CodingKey, in object: JSONNode) throws -> any Decoder
 }
 
-/// What the keyed containers of a reader with a dialect return for a key: nothing if the member is missing and no others accompany it.
+/// The result of a keyed container for a key, from a reader with a dialect: nothing if the member is missing and no others accompany it.
 ///
 ///     if case .none? = try? container.decode(JSONNeighbours.self, forKey: key) { … }
 ///
-/// It spares a type whose members are mostly missing the search of each. Other decoders can't tell, and return ``some`` or throw.
+/// It saves a type whose members are mostly missing the search for each member. Other decoders can't determine this, and return ``some`` or
+/// throw.
 package enum JSONNeighbours: Decodable {
     case none, some
 

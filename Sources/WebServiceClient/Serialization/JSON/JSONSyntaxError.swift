@@ -58,7 +58,7 @@ extension JSONSyntaxError {
         self.offset = offset
         line = nil
         column = nil
-        message = "\(what) is larger than the bound of \(limit) bytes"
+        message = "\(what) is larger than the limit of \(limit) bytes"
     }
 
     private static func kind(of reason: JSONFault.Reason) -> Kind {
@@ -95,7 +95,7 @@ extension JSONSyntaxError {
         case .duplicate: name.map { "The object has the member “\($0)” twice" } ?? "The object has a member of this value's name twice"
         case .depth: "The JSON is nested more than \(limit) containers deep"
         case .length: "A string or number is longer than \(JSONWord.longestLength) bytes"
-        case .size: "The JSON is larger than the bound of \(limit) bytes"
+        case .size: "The JSON is larger than the limit of \(limit) bytes"
         }
     }
 

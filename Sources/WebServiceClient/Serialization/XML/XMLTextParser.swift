@@ -49,7 +49,7 @@ struct XMLTextParser {
 
     private mutating func run() throws {
         guard text.count <= limits.boundedSize else {
-            throw fault(.limit, "The XML is larger than the bound of \(limits.boundedSize) bytes", at: 0)
+            throw fault(.limit, "The XML is larger than the limit of \(limits.boundedSize) bytes", at: 0)
         }
         try skipDeclaration()
         while index < text.count {

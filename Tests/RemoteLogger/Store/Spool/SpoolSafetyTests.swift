@@ -264,7 +264,7 @@ import Musl
         try Data("precious".utf8).write(to: URL(filePath: victim))
         try thing.put(at: path, leadingTo: thing == .link ? victim : place.root)
         let letters = DeadLetters(file: URL(filePath: path))
-        await letters.bury([.sample()], .rejected, "no", receiver: "r")
+        await letters.write([.sample()], .rejected, "no", receiver: "r")
         #expect(letters.written == 0 && letters.lost == 1 && place.isThere(path))
         #expect(FileManager.default.contents(atPath: victim) == Data("precious".utf8))
     }

@@ -33,7 +33,7 @@ import Testing
     @Test func `the records of the one before come first, under the later one's salt`() {
         let before = Self.thinned(SegmentSample(number: 1, salt: 7, positions: 1..<21)) { $0 > 5 }
         let later = Self.thinned(SegmentSample(number: 2, salt: 8, positions: 21..<41)) { $0 < 38 }
-        let content = later.content(behind: before)
+        let content = later.content(after: before)
         #expect(content.count == later.fileBytes + before.bytes)
         let read = Self.read(content)
         #expect(read.salt == 8 && read.positions == [1, 2, 3, 4, 5, 38, 39, 40] && read.damages == 0)

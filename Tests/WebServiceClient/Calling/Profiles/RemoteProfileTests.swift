@@ -130,7 +130,7 @@ import WebServiceTesting
         try await remote.update()
         // A signature of other bytes, none, and one of bytes that were changed afterwards.
         server.publish(#"{"Version": 6, "Resources": [{"Name": "list()", "URITemplate": "/bad"}]}"#, signature: "signed:other")
-        await expectRefusal(.signature, "isn't one of these bytes", by: remote)
+        await expectRefusal(.signature, "isn't valid for these bytes", by: remote)
         server.published.withLock { $0.signature = nil }
         await expectRefusal(.signature, "there is no signature at https://config.test/shop.json.sig", by: remote)
         server.publish(4, "/bad")

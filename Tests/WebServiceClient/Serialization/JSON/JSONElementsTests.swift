@@ -240,7 +240,7 @@ import Testing
         // A string of 100 MB in an element, before the array, and after it.
         #expect(
             await failure(Pieces([Data("{\"value\":[\"".utf8)] + hundred))?.message.contains(
-                "An element of the array is larger than the bound of 100000") == true)
+                "An element of the array is larger than the limit of 100000") == true)
         let blanks = Array(repeating: Data(repeating: 0x20, count: 50_000), count: 2_000)
         for beginning in ["{\"value\":[", "{\"value\":[1", "{\"value\":[1,"] {
             #expect(await failure(Pieces([Data(beginning.utf8)] + blanks))?.message.contains("The space between two elements") == true)

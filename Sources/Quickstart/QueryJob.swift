@@ -3,7 +3,7 @@ import OData
 import WebServiceClient
 
 /// The second job: fetching entities with typed queries.
-struct ODataJob {
+struct QueryJob {
     let service: EmbeddedService
 
     func run() async throws {

@@ -3,7 +3,7 @@ import ODataMetadata
 /// The structured types of a model, each with its direct base.
 ///
 /// `ServiceModel.baseTypes(of:)` walks the whole chain of bases. A call for every type of a long chain would take quadratic time.
-struct TypeTree: Sendable {
+struct DerivationTree: Sendable {
     /// The types by their qualified names, in the order of the document.
     private let types: [ServiceModel.StructuredType]
     private let bases: [String: String]

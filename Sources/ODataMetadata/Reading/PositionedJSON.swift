@@ -4,11 +4,11 @@ import Foundation
 ///
 /// Foundation's `JSONSerialization` reports neither positions nor duplicate names, and doesn't keep the order of members. The reader of
 /// CSDL JSON needs all three.
-struct JSONTree {
+struct PositionedJSON {
     struct Member {
         let name: String
         let place: Place
-        let value: JSONTree
+        let value: PositionedJSON
     }
 
     enum Content {
@@ -17,7 +17,7 @@ struct JSONTree {
         /// The number as written.
         case number(String)
         case string(String)
-        case array([JSONTree])
+        case array([PositionedJSON])
         case object([Member])
     }
 
@@ -25,12 +25,12 @@ struct JSONTree {
     let place: Place
 
     /// Parses a document strictly by RFC 8259, in UTF-8.
-    static func parse(_ data: Data, depthLimit: Int) throws -> JSONTree {
+    static func parse(_ data: Data, depthLimit: Int) throws -> PositionedJSON {
         // Checked once for the whole document: parts of valid UTF-8 between ASCII characters are valid, too.
         guard String(data: data, encoding: .utf8) != nil else {
             throw ServiceModelError(kind: .malformed, message: "The JSON document isn't UTF-8: load it again.")
         }
-        var parser = JSONTreeParser(bytes: Array(data), depthLimit: depthLimit)
+        var parser = PositionedJSONParser(bytes: Array(data), depthLimit: depthLimit)
         return try parser.document()
     }
 
@@ -42,7 +42,7 @@ struct JSONTree {
         if case .bool(let value) = content { value } else { nil }
     }
 
-    var array: [JSONTree]? {
+    var array: [PositionedJSON]? {
         if case .array(let values) = content { values } else { nil }
     }
 
@@ -61,7 +61,7 @@ struct JSONTree {
     }
 }
 
-private struct JSONTreeParser {
+private struct PositionedJSONParser {
     let bytes: [UInt8]
     let depthLimit: Int
     private var index = 0
@@ -74,7 +74,7 @@ private struct JSONTreeParser {
         self.depthLimit = depthLimit
     }
 
-    mutating func document() throws -> JSONTree {
+    mutating func document() throws -> PositionedJSON {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             index = 3
             lineStart = 3
@@ -106,21 +106,21 @@ private struct JSONTreeParser {
         }
     }
 
-    private mutating func value(depth: Int) throws -> JSONTree {
+    private mutating func value(depth: Int) throws -> PositionedJSON {
         skipBlanks()
         if depth > depthLimit { throw error("it nests more than \(depthLimit) values", kind: .tooDeep) }
         guard index < bytes.count else { throw error("it ends before its value does") }
         let place = place
         switch bytes[index] {
-        case UInt8(ascii: "{"): return JSONTree(content: .object(try members(depth: depth)), place: place)
-        case UInt8(ascii: "["): return JSONTree(content: .array(try elements(depth: depth)), place: place)
-        case UInt8(ascii: "\""): return JSONTree(content: .string(try string()), place: place)
-        case UInt8(ascii: "t"): return JSONTree(content: .bool(try word("true", true)), place: place)
-        case UInt8(ascii: "f"): return JSONTree(content: .bool(try word("false", false)), place: place)
+        case UInt8(ascii: "{"): return PositionedJSON(content: .object(try members(depth: depth)), place: place)
+        case UInt8(ascii: "["): return PositionedJSON(content: .array(try elements(depth: depth)), place: place)
+        case UInt8(ascii: "\""): return PositionedJSON(content: .string(try string()), place: place)
+        case UInt8(ascii: "t"): return PositionedJSON(content: .bool(try word("true", true)), place: place)
+        case UInt8(ascii: "f"): return PositionedJSON(content: .bool(try word("false", false)), place: place)
         case UInt8(ascii: "n"):
             _ = try word("null", false)
-            return JSONTree(content: .null, place: place)
-        default: return JSONTree(content: .number(try number()), place: place)
+            return PositionedJSON(content: .null, place: place)
+        default: return PositionedJSON(content: .number(try number()), place: place)
         }
     }
 
@@ -130,9 +130,9 @@ private struct JSONTreeParser {
         return value
     }
 
-    private mutating func elements(depth: Int) throws -> [JSONTree] {
+    private mutating func elements(depth: Int) throws -> [PositionedJSON] {
         index += 1
-        var result: [JSONTree] = []
+        var result: [PositionedJSON] = []
         skipBlanks()
         if take("]") { return result }
         while true {
@@ -143,9 +143,9 @@ private struct JSONTreeParser {
         }
     }
 
-    private mutating func members(depth: Int) throws -> [JSONTree.Member] {
+    private mutating func members(depth: Int) throws -> [PositionedJSON.Member] {
         index += 1
-        var result: [JSONTree.Member] = []
+        var result: [PositionedJSON.Member] = []
         skipBlanks()
         if take("}") { return result }
         while true {
@@ -158,7 +158,7 @@ private struct JSONTreeParser {
             if names[text] == nil { names[text] = text }
             skipBlanks()
             guard take(":") else { throw error("':' is missing") }
-            result.append(JSONTree.Member(name: name, place: place, value: try value(depth: depth + 1)))
+            result.append(PositionedJSON.Member(name: name, place: place, value: try value(depth: depth + 1)))
             skipBlanks()
             if take("}") { return result }
             guard take(",") else { throw error("',' or '}' is missing") }

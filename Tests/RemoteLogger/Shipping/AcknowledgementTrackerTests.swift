@@ -2,9 +2,9 @@ import Testing
 
 @testable import RemoteLogger
 
-@Suite struct TicketBookTests {
+@Suite struct AcknowledgementTrackerTests {
     @Test func `one question asks for all tickets, and a yes is kept for who asks later`() {
-        var book = TicketBook()
+        var book = AcknowledgementTracker()
         #expect(book.step(for: "1", now: 0, interval: 100) == .ask(["1"]))
         #expect(book.step(for: "2", now: 10, interval: 100) == .ask(["1", "2"]), "not asked for yet")
         #expect(book.step(for: "1", now: 20, interval: 100) == .notYet)
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `who has given up is asked for no more`() {
-        var book = TicketBook()
+        var book = AcknowledgementTracker()
         #expect(book.step(for: "1", now: 0, interval: 1_000_000_000) == .ask(["1"]))
         book.note(["9"], askedFor: "1", now: 0)
         #expect(book.step(for: "2", now: 9_000_000_000, interval: 1_000_000_000) == .ask(["1", "2"]))
