@@ -21,18 +21,31 @@ struct RateLimiting: Interceptor {
         guard own != nil || common != nil || service != nil, !context.isDryRun else { return try await next(request, context) }
         let mayWait = !(HeldSlots.current?.include(queue) ?? false)
         let key = context.identity.key
+        var passed: [RateGate] = []
         for (place, limit) in [(RateLimiter.Place.endpoint(key), own), (.client(common?.method), common?.limit)] {
             guard let limit else { continue }
             let bounds = RateGate.Bounds(longest: limit.longestWait, end: request.end) { wait, longest in
                 .limit(limit, wait: wait, longest: longest)
             }
-            try await limiter.gate(at: place, limit).pass(bounds, mayWait: mayWait, context)
+            let gate = limiter.gate(at: place, limit)
+            try await returning(passed) { try await gate.pass(bounds, mayWait: mayWait, context) }
+            passed.append(gate)
         }
         guard let service, let origin = request.origin else { return try await next(request, context) }
-        try await pass(service, origin, request.end, mayWait: mayWait, context)
+        try await returning(passed) { try await pass(service, origin, request.end, mayWait: mayWait, context) }
         let response = try await next(request, context)
         learn(from: response, origin, service, context)
         return response
+    }
+
+    /// Passes a gate. If the call fails there, it isn't sent, and returns the tokens of the gates before.
+    private func returning(_ passed: [RateGate], _ pass: () async throws -> Void) async throws {
+        do {
+            try await pass()
+        } catch {
+            for gate in passed { gate.change { bucket, _ in bucket.giveBack() } }
+            throw error
+        }
     }
 
     /// Waits as the service has asked.

@@ -97,6 +97,21 @@ import Testing
         }
     }
 
+    @Test func `A call that one limit refuses uses up no other`() throws {
+        try simulated { time in
+            let times = Times()
+            let client = Self.client(time, times, headers: { _ in (200, [:]) }) {
+                $0.rateLimit = RateLimit(1, per: .seconds(1), longestWait: .zero)
+            }
+            let rare = client.http.get("/rare").describing { $0.rateLimited(RateLimit(1, per: .seconds(100))) }
+            try await client.free(1)
+            for _ in 0..<3 { #expect(await serviceError { try await rare.send() }?.kind == .rateLimit) }
+            try await time.pass(.seconds(1))
+            try await rare.send()
+            #expect(times.all == [0, 1_000])
+        }
+    }
+
     @Test func `No period has more calls than the count and the burst`() throws {
         try simulated { time in
             let times = Times()
