@@ -66,6 +66,38 @@ import Testing
         #expect(count > Sweep.rounds(ofAll: 300) / 2)
     }
 
+    @Test func `The tables of the test clients are read again`() throws {
+        let clients: [WebServiceClient.Type] = [
+            GitHub.self, Shop.self, Archive.self, Store.self, Switchboard.self, Station.self, Jobs.self,
+        ]
+        for client in clients { try expectSameTable(client.describe()) }
+    }
+
+    /// Expects that the table of a class makes the same operations after it was read from its document.
+    private func expectSameTable(_ original: ClientDescription) throws {
+        let profile = try profile(original)
+        let comment: Comment = "\(original.client): \(profile.notes)"
+        #expect(profile.endpoints.keys == original.endpoints.map(\.key), comment)
+        guard !profile.notes.contains(where: { $0.contains("secret") }) else { return }
+        let defaults = EndpointDefaults(serviceRoot: original.defaults?.serviceRoot ?? "")
+        let again = ClientDescription(client: original.client, table: profile.endpoints, defaults: defaults)
+        let documents = try [original, again].map { description in
+            let document = try JSONReader().decode(JSONValue.self, from: Data(description.openAPI().utf8))
+            return withoutDescriptions(document["paths"] ?? nil)
+        }
+        #expect(documents[0] == documents[1], comment)
+    }
+
+    /// A document without the descriptions of endpoints, which have the defaults of the class afterwards.
+    private func withoutDescriptions(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .object(let members):
+            .members(members.filter { !["x-endpoint", "x-notes"].contains($0.0) }.map { ($0.0, withoutDescriptions($0.1)) })
+        case .array(let elements): .array(elements.map(withoutDescriptions))
+        default: value
+        }
+    }
+
     @Test func `A table with the defaults of its class sends the same by a client without them`() throws {
         var defaults = EndpointDefaults(
             serviceRoot: "https://%%team%%.api.test/v1?key-version=2", headers: ["Accept": "text/csv", "Prefer": "wait=1"], statuses: .ok,

@@ -181,8 +181,9 @@ import Testing
         try #require(verdicts.count == texts.count)
         var (equal, refusedByOne) = (0, 0)
         for (text, verdict) in zip(texts, verdicts) {
-            let own = (try? YAMLParser.json(of: text, hasTypes: false)).flatMap { try? JSONReader().decode(JSONValue.self, from: $0) }
-            let other = verdict == "!" ? nil : try JSONReader().decode(JSONValue.self, from: Data(verdict.utf8))
+            let json = try? YAMLParser.json(of: text, hasTypes: false)
+            let own: JSONValue? = try json.map { try JSONReader().decode(JSONValue.self, from: $0) }
+            let other: JSONValue? = verdict == "!" ? nil : try JSONReader().decode(JSONValue.self, from: Data(verdict.utf8))
             if let own, let other {
                 equal += 1
                 #expect(own == other || other.isNull && own == "", "\(text.debugDescription)")
