@@ -4,8 +4,9 @@ extension ReadingState {
 
     /// Splits `Collection(Sales.Order)` into the qualified name and whether it is a collection.
     func typeName(_ raw: String) -> (name: String, isCollection: Bool) {
-        guard raw.utf8.last == UInt8(ascii: ")"), raw.hasPrefix("Collection(") else { return (name(raw), false) }
-        return (name(String(raw.dropFirst(11).dropLast())), true)
+        let text = Self.trimmed(raw)
+        guard text.utf8.last == UInt8(ascii: ")"), text.hasPrefix("Collection(") else { return (name(text), false) }
+        return (name(String(text.dropFirst(11).dropLast())), true)
     }
 
     func bool(_ text: String?, default fallback: Bool, of attribute: String, at place: Place) -> Bool {

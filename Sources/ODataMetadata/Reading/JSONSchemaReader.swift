@@ -85,6 +85,13 @@ struct JSONSchemaReader {
             return
         }
         let object = object(child.value)
+        if let kind = object.value("$Kind")?.string, ServiceModel.OperationKind(rawValue: kind) != nil {
+            state.report(
+                .invalidValue, "the operation '\(child.name)' isn't an array of overloads", assuming: "it has one overload",
+                at: child.place)
+            if let operation = operation(object, child.name, in: namespace) { schema.operations.append(operation) }
+            return
+        }
         let kind = object.string("$Kind", state)
         switch kind {
         case "EntityType", "ComplexType":

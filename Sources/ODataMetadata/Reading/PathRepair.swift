@@ -2,12 +2,15 @@
 struct PathRepair {
     private let state: ReadingState
     private let paths: ModelPaths
+    /// The names of sets and singletons by the name of their container.
+    private let resources: [String: Set<String>]
 
     private var model: ServiceModel { paths.model }
 
     init(state: ReadingState, paths: ModelPaths) {
         self.state = state
         self.paths = paths
+        resources = paths.model.index.containers.mapValues { Set($0.entitySets.map(\.name) + $0.singletons.map(\.name)) }
     }
 
     /// Repairs schemas and returns whether anything changed. Unchanged parts stay shared with the model.
@@ -83,16 +86,15 @@ struct PathRepair {
                 at: container.place, path: container.target)
             container.extends = nil
         }
-        let (names, isComplete) = resources(of: container)
         for index in container.entitySets.indices {
             let set = container.entitySets[index]
             container.entitySets[index].bindings = bindings(
-                set.bindings, from: set.entityType, in: container, names, isComplete: isComplete, path: set.target)
+                set.bindings, from: set.entityType, in: container, path: set.target)
         }
         for index in container.singletons.indices {
             let singleton = container.singletons[index]
             container.singletons[index].bindings = bindings(
-                singleton.bindings, from: singleton.type, in: container, names, isComplete: isComplete, path: singleton.target)
+                singleton.bindings, from: singleton.type, in: container, path: singleton.target)
         }
         for index in container.operationImports.indices {
             let item = container.operationImports[index]
@@ -104,7 +106,7 @@ struct PathRepair {
             guard let set = item.entitySet else { continue }
             let local = self.local(set, in: container)
             container.operationImports[index].entitySet = local
-            if !isTarget(local, names, isComplete: isComplete) {
+            if !isTarget(local, in: container) {
                 state.report(
                     .unknownResource, "the entity set '\(set)' isn't in the model", assuming: "the import names no set", at: item.place,
                     path: item.target)
@@ -120,29 +122,23 @@ struct PathRepair {
         return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
     }
 
-    private func isTarget(_ target: String, _ names: Set<String>, isComplete: Bool) -> Bool {
-        let first = Substring(target.utf8.prefix { $0 != UInt8(ascii: "/") })
-        if names.contains(String(first)) || !isComplete { return true }
-        return first.contains(".") && (paths.isExternal(first) || model.index.containers[String(first)] != nil)
-    }
-
-    /// Returns the names of the sets and singletons of a container and of those that it extends, and whether these are in the document.
-    private func resources(of container: ServiceModel.EntityContainer) -> (names: Set<String>, isComplete: Bool) {
-        var names: Set<String> = []
+    /// Returns whether a target begins with a set or singleton of a container or of those that it extends, which this document may lack.
+    private func isTarget(_ target: String, in container: ServiceModel.EntityContainer) -> Bool {
+        let first = String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "/") }))
+        if first.contains("."), paths.isExternal(first) || model.index.containers[first] != nil { return true }
         var current: ServiceModel.EntityContainer? = container
         // Real chains have two or three containers. The bound keeps the work on long ones small.
         for _ in 0..<100 {
-            guard let container = current else { return (names, true) }
-            names.formUnion(container.entitySets.map(\.name) + container.singletons.map(\.name))
-            if let base = container.extends, paths.isExternal(base) { return (names, false) }
+            guard let container = current else { return false }
+            if resources[container.qualifiedName]?.contains(first) == true { return true }
+            if let base = container.extends, paths.isExternal(base) { return true }
             current = container.extends.flatMap { model.index.containers[$0] }
         }
-        return (names, false)
+        return true
     }
 
     private func bindings(
-        _ bindings: [ServiceModel.NavigationPropertyBinding], from type: String, in container: ServiceModel.EntityContainer,
-        _ names: Set<String>, isComplete: Bool, path: String
+        _ bindings: [ServiceModel.NavigationPropertyBinding], from type: String, in container: ServiceModel.EntityContainer, path: String
     ) -> [ServiceModel.NavigationPropertyBinding] {
         var bound: Set<String> = []
         return bindings.compactMap { binding in
@@ -152,7 +148,7 @@ struct PathRepair {
                 state.report(kind, message, assuming: "the binding is ignored", at: binding.place, path: path)
                 return nil
             }
-            if !isTarget(binding.target, names, isComplete: isComplete) {
+            if !isTarget(binding.target, in: container) {
                 return drop(.unknownBinding, "the binding of '\(binding.path)' leads to '\(binding.target)', which isn't in the model")
             }
             if type != "Edm.EntityType", paths.leadsNowhere(binding.path, from: type) {

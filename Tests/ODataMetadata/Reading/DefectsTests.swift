@@ -30,14 +30,17 @@ import Testing
             <TypeDefinition Name="A" UnderlyingType="Edm.Decimal"/><TypeDefinition Name="B" UnderlyingType="S.A"/>
             <TypeDefinition Name="C" UnderlyingType="S.C"/>
             <ComplexType Name="T"><Property Name="a" Type="Edm.string"/><Property Name="b" Type="Collection(int32)"/>
-            <Property Name="c" Type="S.B"/></ComplexType>
+            <Property Name="c" Type="S.B"/><Property Name="d" Type=" Collection( Edm.Guid ) "/></ComplexType>
             <Action Name="do"/><EntityContainer Name="K"><ActionImport Name="do" Action="do"/></EntityContainer>
             <Annotation Term="T.x" Bool="True"/>
             """)
         // A chain of type definitions has the type at its end.
         #expect(faults == ["invalidValue 4", "unknownType 5", "unknownType 6", "unknownType 6", "unknownResource 8"])
         #expect(model.schemas.first?.typeDefinitions.map(\.underlyingType.name) == ["Edm.Decimal", "Edm.Decimal", "Edm.Untyped"])
-        #expect(model.complexType("S.T")?.properties.map(\.type.description) == ["Edm.String", "Collection(Edm.Int32)", "S.B"])
+        #expect(
+            model.complexType("S.T")?.properties.map(\.type.description) == [
+                "Edm.String", "Collection(Edm.Int32)", "S.B", "Collection(Edm.Guid)",
+            ])
         #expect(model.operationImports.map(\.operation) == ["S.do"])
         #expect(model.schemas.first?.annotations.first?.value == .bool(true))
     }
@@ -311,6 +314,16 @@ import Testing
                 "unknownElement 7", "invalidValue 7",
             ])
         #expect(model.entityType("S.A")?.key.map(\.path) == ["id"])
+    }
+
+    @Test func operationsWithoutAnArrayInJSON() throws {
+        let text = """
+            {"$Version": "4.01", "S": {
+              "do": {"$Kind": "Action", "$Parameter": [{"$Name": "p"}]}}}
+            """
+        let model = try ServiceModel(json: Data(text.utf8))
+        #expect(model.operations("S.do").map { $0.parameters.map(\.name) } == [["p"]])
+        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["invalidValue 2"])
     }
 
     @Test func annotationsOfMembersInJSON() throws {
