@@ -53,7 +53,7 @@ extension HTTPFields {
         func forEachValue(of name: Name, _ body: (UnsafeRawBufferPointer) -> Void) {
             var text = name.canonicalName
             text.withUTF8 { name in
-                guard !name.isEmpty else { return }
+                guard let last = name.last, !Self.isBlank(last) else { return }
                 forEach { line in
                     guard line.count > name.count, line[name.count] == 58 || Self.isBlank(line[name.count]), Self.begins(line, with: name)
                     else { return }
