@@ -10,6 +10,8 @@ import Workloads
 enum CountedWork: String, CaseIterable {
     case declared60 = "declared-60"
     case declared2k = "declared-2k"
+    case bare60 = "bare-60"
+    case controlled60 = "controlled-60"
     case log
     case pageWhole = "page-whole"
     case pageInPieces = "page-in-pieces"
@@ -27,6 +29,9 @@ enum CountedWork: String, CaseIterable {
         case .declared2k:
             let client = DeclaredCalls(Engine(answering: Payloads.large))
             for number in 0..<count { keep(try await client.repository(owner: "swiftlang", name: names[number % 4])) }
+        case .bare60, .controlled60:
+            let client = DeclaredCalls(Engine(answering: Payloads.small), stages: self == .bare60 ? .bare : .controlled)
+            for number in 0..<count { keep(try await client.health(service: names[number % 4])) }
         case .log:
             let log = LogWork()
             for number in 0..<count { log.taken(number) }

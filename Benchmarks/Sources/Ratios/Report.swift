@@ -2,12 +2,14 @@ import Foundation
 import WebServiceClient
 import Workloads
 
-/// Runs all workloads and prints two tables in Markdown.
+/// Runs all workloads and prints tables in Markdown.
 struct Report {
     let rounds: Int
 
     func print() async throws {
         try await printCalls()
+        Swift.print("")
+        try await printStages()
         Swift.print("")
         try await printCookies()
         Swift.print("")
@@ -51,6 +53,20 @@ struct Report {
             text(medians[2]) + " µs",
         ]
         Swift.print("| " + cells.joined(separator: " | ") + " |")
+    }
+
+    /// Compares calls that pass through stages with bare ones, which follow no redirects and have no other stage.
+    private func printStages() async throws {
+        let engine = Engine(answering: Payloads.small)
+        let clients = DeclaredCalls.Stages.allCases.map { stages in DeclaredCalls(engine, stages: stages) }
+        let works = clients.map { client -> Alternation.Work in { _ in keep(try await client.health(service: "orders")) } }
+        let times = try await Alternation(rounds: rounds, repetitions: 200).times(of: works)
+        Swift.print("| stages of a call, 60 bytes | median | difference to a bare call |")
+        Swift.print("|---|--:|--:|")
+        for (stages, own) in zip(DeclaredCalls.Stages.allCases, times) {
+            let differences = Spread(zip(own, times[0]).map { $0 - $1 })
+            Swift.print("| \(stages.rawValue) | \(text(Spread(own).median)) µs | \(text(differences.median)) µs |")
+        }
     }
 
     private func printCookies() async throws {

@@ -11,6 +11,13 @@ if arguments.first == "only" {
     try await work.run(count, url: arguments.count > 3 ? URL(string: arguments[3]) : nil)
 } else if arguments.first == "queue" {
     try await QueueReport.print()
+} else if arguments.first == "streams" {
+    let report = try StreamReport()
+    switch arguments.dropFirst().first {
+    case "write" where arguments.count == 3: try report.write(to: URL(filePath: arguments[2]))
+    case "latency" where arguments.count == 3: try await StreamReport.printLatency(of: arguments[2])
+    default: try await report.print(rounds: arguments.dropFirst().first.flatMap { Int($0) } ?? 30)
+    }
 } else {
     let rounds = arguments.first.flatMap { Int($0) } ?? 200
     try await Report(rounds: max(rounds, 3)).print()

@@ -21,6 +21,33 @@ public final class DeclaredCalls: WebServiceClient, @unchecked Sendable {
         }
     }
 
+    /// Which stages a client's calls pass through.
+    public enum Stages: String, CaseIterable {
+        /// None but the transport's: no redirects, no retries.
+        case bare
+        /// Those of a new client.
+        case defaults
+        /// A retry policy with a budget, a circuit breaker, a queue, and a rate limit that no call reaches.
+        case controlled
+    }
+
+    /// Creates a client on an engine whose calls pass through stages.
+    public convenience init(_ engine: Engine, stages: Stages) {
+        self.init(engine) {
+            switch stages {
+            case .bare:
+                $0.redirects = .stop
+                $0.retryBudget = nil
+            case .defaults: break
+            case .controlled:
+                $0.retry = .standard
+                $0.circuitBreaker = CircuitBreakerPolicy()
+                $0.queue = QueueLimits(active: 8, activePerOrigin: 8)
+                $0.rateLimit = RateLimit(100_000_000, per: .seconds(1), burst: 1_000_000)
+            }
+        }
+    }
+
     /// Returns a jar with 3,000 cookies of 300 hosts, ten of which belong to the client's calls.
     public static func jar() throws -> CookieJar {
         let jar = CookieJar()

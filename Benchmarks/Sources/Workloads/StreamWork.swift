@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import WebServiceClient
 
 /// Reads 10,000 values from streams of about a megabyte.
@@ -14,11 +14,24 @@ public struct StreamWork: Sendable {
         var delta: Text
     }
 
+    private struct Answering: Transport {
+        let capabilities: TransportCapabilities = []
+        let body: Data
+
+        func send(_ request: ServiceRequest) async throws -> TransportResponse {
+            TransportResponse(status: 200, headers: ["Content-Type": "text/event-stream"], url: request.url, body: ResponseBody(body))
+        }
+    }
+
     /// The number of values.
     public static let count = 10_000
-    private let events: Data
-    private let lines: Data
-    private let array: Data
+    /// The values as Server-Sent Events, whose type is `delta`.
+    public let events: Data
+    /// The values as JSON Lines.
+    public let lines: Data
+    /// The values as a JSON array.
+    public let array: Data
+    private let client: WebServiceClient
 
     /// Makes the streams.
     public init() throws {
@@ -29,12 +42,21 @@ public struct StreamWork: Sendable {
         events = Data(texts.map { "event: delta\ndata: \($0)\n\n" }.joined().utf8)
         lines = Data(texts.joined(separator: "\n").utf8)
         array = Data(("[" + texts.joined(separator: ",") + "]").utf8)
+        let transport = Answering(body: events)
+        client = WebServiceClient(serviceRoot: "https://api.example.com") { $0.transport = transport }
     }
 
     /// Reads the events, without decoding their data.
     public func readEvents() async throws -> Int {
         var count = 0
         for try await event in ResponseBody(events).events { count += event.data.utf8.count }
+        return count
+    }
+
+    /// Reads the events and decodes their data.
+    public func readDecodedEvents() async throws -> Int {
+        var count = 0
+        for try await delta in try await client.http.get("/").value(EventStream<Delta>.self) { count += delta.index }
         return count
     }
 

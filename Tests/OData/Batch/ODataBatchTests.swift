@@ -148,7 +148,7 @@ import WebServiceTesting
         let client = client(service, .v2, stub: stub)
         func message(_ add: (inout ODataBatch) -> Void) async -> String {
             var batch = ODataBatch()
-            batch.fetch(people.key(1))
+            _ = batch.fetch(people.key(1))
             add(&batch)
             do {
                 _ = try await client.send(batch)
