@@ -41,7 +41,7 @@ public struct SerializationError: DescribedError, Sendable {
 extension SerializationError {
     /// The beginning of a text on one line, for a message.
     package static func excerpt(_ text: String, upTo limit: Int = 80) -> String {
-        let head = text.prefix(limit + 1)
+        let head = text.drop(while: \.isWhitespace).prefix(limit + 1)
         let line = head.prefix(limit).split(whereSeparator: \.isNewline).joined(separator: " ")
         return VisibleText.of(head.count > limit ? line + "…" : line)
     }

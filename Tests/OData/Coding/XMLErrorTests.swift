@@ -109,12 +109,11 @@ import WebServiceTesting
     @Test(arguments: [
         ("<error><code/><message/></error>", "application/xml"), ("<error><message>\n </message></error>", "text/xml"),
         (#"{"error":{"code":null,"message":null}}"#, "application/json"), (#"{"error":{"code":"","message":""}}"#, "application/json"),
-    ]) func `an error without a message is told by its body`(body: String, type: String) async {
+    ]) func `the body of an error without a message is in the description`(body: String, type: String) async {
         let stub = StubTransport()
+        let client = stub.client(.v4)
         stub.fallback(.data(Data(body.utf8), type: type, status: 400))
-        let error = await #expect(throws: ServiceError.self) {
-            try await stub.client(.v4).fetch(EntityRequest<DynamicEntity>(at: "E(1)"))
-        }
+        let error = await #expect(throws: ServiceError.self) { try await client.fetch(EntityRequest<DynamicEntity>(at: "E(1)")) }
         #expect(error?.message.hasSuffix(" (status 400)") == true && error?.message.contains("error") == true)
         #expect((error?.errorBody as? ODataErrorBody)?.message == "")
     }

@@ -65,7 +65,7 @@ public struct BearerToken: Sendable, Hashable, Codable {
     /// send for tokens that don't expire.
     static func lifetime(ofSeconds seconds: Double) -> Duration? {
         guard seconds > 0 else { return nil }
-        return .milliseconds(Int64(min(seconds, 100 * 366 * 86_400) * 1_000))
+        return .milliseconds(Int64((min(seconds, 100 * 366 * 86_400) * 1_000).rounded()))
     }
 
     /// The lifetime, from zero to a hundred years.

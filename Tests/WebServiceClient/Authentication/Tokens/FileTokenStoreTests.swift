@@ -74,7 +74,8 @@ import Testing
         ] as [(String, Double?)]) func `a server's answer is a token that was issued now`(answer: String, seconds: Double?) throws
     {
         let token = try JSONDecoder().decode(BearerToken.self, from: Data(answer.utf8))
-        #expect(token.value == "a" && token.lifetime.map { $0 / .seconds(1) } == seconds)
+        #expect(token.value == "a" && token.lifetime == seconds.map { .seconds(Int64($0)) })
+        #expect(try JSONDecoder().decode(BearerToken.self, from: JSONEncoder().encode(token)).lifetime == token.lifetime)
         #expect(abs(token.issuedAt.timeIntervalSinceNow) < 3_600)
     }
 
