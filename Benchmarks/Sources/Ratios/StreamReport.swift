@@ -50,7 +50,8 @@ struct StreamReport {
             }
         }
         let spread = Spread(times)
-        Swift.print("first event, after the server wrote it: \(Int(spread.median)) µs (quartiles \(Int(spread.lower)) to \(Int(spread.upper)))")
+        let quartiles = "\(Int(spread.lower)) to \(Int(spread.upper))"
+        Swift.print("first event, after the server wrote it: \(Int(spread.median)) µs (quartiles \(quartiles))")
     }
 
     private static var monotonicNanoseconds: UInt64 {
