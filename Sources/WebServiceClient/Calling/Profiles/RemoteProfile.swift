@@ -184,7 +184,7 @@ public final class RemoteProfile: Sendable {
     private func checkSignature(of stored: StoredProfile) async throws {
         guard signature.isDetached else { return }
         guard let bytes = stored.signature, try await signature.isValid(bytes, of: stored.profile) else {
-            throw refusal(.signature, "the signature isn't one of these bytes by any of the keys: sign it again.")
+            throw refusal(.signature, "the signature isn't valid for these bytes with any of the keys: sign again.")
         }
     }
 
