@@ -163,6 +163,7 @@ struct Dispatcher: Sendable {
     @inline(__always)
     func begin(_ bound: BoundRequest) throws -> (CallRecord, LiveCalls.Place?) {
         let attributes = attributes
+        if !attributes.isEmpty { try checkAddedAttributes() }
         let record = record(
             of: bound, attributes, success: endpoint.success,
             identifier: attributes.isEmpty ? bound.identifier : try identifier(bound, attributes))
@@ -174,6 +175,17 @@ struct Dispatcher: Sendable {
             try check(bound, against: dryRun)
         }
         return (record, try list(record, bound))
+    }
+
+    /// Refuses a call whose own attributes make no sense, as a client with such settings refuses all calls.
+    @inline(never)
+    private func checkAddedAttributes() throws {
+        guard let added = CallAttributes.current?.attributes(for: state.client) else { return }
+        var settings = EndpointSettings()
+        settings.attributes = added
+        let key = endpoint.identity.key
+        let faults = SettingsCheck.faults(settings, key: key) + RetryCheck.faults(added, key: key)
+        guard faults.isEmpty else { throw state.tableError(faults, call: endpoint.identity, isOwn: true) }
     }
 
     /// Refuses a call that isn't the one that an enclosing request needs.

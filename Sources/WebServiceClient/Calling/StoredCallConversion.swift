@@ -190,9 +190,9 @@ extension StoredCall {
 
     /// The name by which an attribute of a type is stored.
     static func name(of type: Any.Type) -> String {
-        // A nested type of this library, such as `IdempotencyKey.Given`, has the name of the outer one, too.
+        // The module's name distinguishes this library's types from types of the program with the same name.
         let name = String(reflecting: type)
-        return name.hasPrefix("WebServiceClient.") ? String(name.dropFirst("WebServiceClient.".count)) : String(describing: type)
+        return name.hasPrefix("WebServiceClient.") ? name : String(describing: type)
     }
 }
 

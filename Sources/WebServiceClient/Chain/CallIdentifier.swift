@@ -60,7 +60,9 @@ struct IdentifierReuse: SharingStage {
         return try await exchanges.response(
             for: .identifier(identifier.text, context.serviceOrigin, partition: partition), request, context, next
         ) { running in
-            guard Self.isSame(request, running.request), context.attributes.decisive == running.record.attributes.decisive else {
+            guard Self.isSame(request, running.request),
+                DecisiveAttributes(of: context.attributes) == DecisiveAttributes(of: running.record.attributes)
+            else {
                 throw InvalidRequest(
                     message:
                         "The running call with the identifier \"\(identifier.text)\" has another request or other settings, so its result "

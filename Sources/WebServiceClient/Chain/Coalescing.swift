@@ -1,19 +1,40 @@
 import Foundation
 
 /// An attribute that decides which response a call gets, or whether it accepts the response. Calls share an exchange only if these attributes
-/// are equal; their descriptions contain all of their values.
-protocol DecisiveAttribute: EndpointAttribute, CustomStringConvertible {}
+/// are equal.
+protocol DecisiveAttribute: EndpointAttribute, Hashable {}
 
+extension CacheMode: DecisiveAttribute {}
 extension CookiePolicy: DecisiveAttribute {}
 extension DigestVerification: DecisiveAttribute {}
+extension EndpointCaching: DecisiveAttribute {}
 extension ExpectedDigest: DecisiveAttribute {}
 extension IdempotencyKey.Given: DecisiveAttribute {}
+extension OfflineCaching: DecisiveAttribute {}
+extension RedirectPolicy: DecisiveAttribute {}
 
-extension EndpointAttributes {
-    /// The decisive attributes as texts, to compare with those of other calls.
-    var decisive: [String] {
-        all.compactMap { $0 as? any DecisiveAttribute }.map { "\(type(of: $0)): \($0)" }.sorted()
+/// The decisive attributes of a call, to compare with those of other calls.
+struct DecisiveAttributes: Hashable, Sendable {
+    private let values: [any DecisiveAttribute]
+
+    init(of attributes: EndpointAttributes) {
+        values = attributes.all.compactMap { $0 as? any DecisiveAttribute }
+            .sorted { String(reflecting: type(of: $0)) < String(reflecting: type(of: $1)) }
     }
+
+    static func == (one: Self, other: Self) -> Bool {
+        guard one.values.count == other.values.count else { return false }
+        for (value, counterpart) in zip(one.values, other.values) where !value.isEqual(to: counterpart) { return false }
+        return true
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for value in values { value.hash(into: &hasher) }
+    }
+}
+
+extension DecisiveAttribute {
+    fileprivate func isEqual(to other: any DecisiveAttribute) -> Bool { other as? Self == self }
 }
 
 /// Lets identical calls share one exchange: ``EndpointDescriptor/coalesced()``.
@@ -58,6 +79,6 @@ struct CoalescingStage: SharingStage {
         return SharedExchanges.RequestKey(
             method: request.method, url: request.url.absoluteString, headers: request.headers, isForeign: context.isForeign,
             serviceOrigin: context.serviceOrigin, trust: request.trust?.storageID, timeouts: timeouts, bodyLimit: context.record.bodyLimit,
-            partition: partition, attributes: context.attributes.decisive)
+            partition: partition, attributes: DecisiveAttributes(of: context.attributes))
     }
 }

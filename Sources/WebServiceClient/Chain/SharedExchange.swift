@@ -36,7 +36,7 @@ final class SharedExchanges: Sendable {
         /// The environment and the session.
         let partition: String
         /// See ``DecisiveAttribute``.
-        let attributes: [String]
+        let attributes: DecisiveAttributes
     }
 
     private let clock: CallClock

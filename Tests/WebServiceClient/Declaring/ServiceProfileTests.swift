@@ -23,7 +23,7 @@ import WebServiceTesting
             Data(#"{"Resources": [{"Name": "list()", "URITemplate": "/list", "Attributes": \#(attributes)}]}"#.utf8)
         }
         let texts = [
-            "CallPriority.low", "EndpointCaching.lifetime(1.5 s)", "RateLimit(30 per 60 s, burst 2, longest wait 3 s)", "idempotent",
+            "CallPriority.low", "EndpointCaching.lifetime(1.5 s)", "RateLimit(30 per 60 s, burst 2, longest wait 3 s)",
             "linkHeader.limited(pages: 3)", "solicited",
         ]
         let profile = try ServiceProfile(data: data("\(texts)"))
@@ -33,7 +33,11 @@ import WebServiceTesting
         #expect(attributes[EndpointCaching.self] == .lifetime(.milliseconds(1_500)) && attributes[CallPriority.self] == .low)
         #expect(ServiceProfile.verify(data(#"["RateLimit(0 per 60 s, burst 1)"]"#)).joined().contains("count 0"))
         // A file can't allow more than the program does.
-        for text in [
+        let loosened: [any EndpointAttribute] = [
+            Idempotence(true), DigestVerification(.off), RedirectPolicy.sameOrigin, ServiceRateLimits.ignored, CircuitBreakerPolicy.off,
+            Coalescing(),
+        ]
+        for text in loosened.map({ ClientDescription.text(of: $0) }) + [
             "CallPriority.urgent", "RedirectPolicy(rule: follow, limit: 99)", "cookies(.matchingHosts)",
             "RateLimit(30 per 60.0 s, burst 1)",
         ] {

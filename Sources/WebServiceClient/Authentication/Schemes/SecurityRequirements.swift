@@ -91,6 +91,7 @@ public struct SecurityRequirements: DecisiveAttribute, Hashable, CustomStringCon
     /// The alternatives.
     public var description: String {
         let texts = alternatives.map { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: " and ") }
-        return "security(\(texts.isEmpty ? "none" : texts.joined(separator: ", or ")))"
+        // Without alternatives no credentials are sent; an empty alternative leaves that to the client's provider.
+        return "security(\(texts.isEmpty ? "never" : texts.joined(separator: ", or ")))"
     }
 }

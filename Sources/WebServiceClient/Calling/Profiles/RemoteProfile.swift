@@ -342,8 +342,15 @@ public final class RemoteProfile: Sendable {
                 diagnostics.report(.init(.warning, "\(name) can't be rolled back. \(error)"))
             }
             do {
-                guard var last = try file.read(), last.version == accepted.version else { return }
-                last.isRejected = true
+                guard var last = try file.read() else { return }
+                if last.version == accepted.version {
+                    last.isRejected = true
+                } else if last.earlier == accepted.stored {
+                    // The client returned to it at a restart, and now it fails too.
+                    last.earlier = nil
+                } else {
+                    return
+                }
                 try file.write(last)
             } catch {
                 diagnostics.report(.init(.warning, "The failure of \(name) can't be recorded. \(error)"))

@@ -129,7 +129,8 @@ struct Caching: Interceptor {
                 if let response = call.response(from: found, .stale, now) { return counted(response) }
             case .staleWhileRevalidating:
                 if let response = call.response(from: found, .stale, now) {
-                    validateInBackground(call, found)
+                    // RFC 9111 §5.2.1.7: the caller asks for no request at all.
+                    if !call.rules.directives.onlyIfCached { validateInBackground(call, found) }
                     return counted(response)
                 }
             case .validate: break

@@ -28,29 +28,35 @@ struct RateLimiting: Interceptor {
                 .limit(limit, wait: wait, longest: longest)
             }
             let gate = limiter.gate(at: place, limit)
-            try await returning(passed) { try await gate.pass(bounds, mayWait: mayWait, context) }
+            do {
+                try await gate.pass(bounds, mayWait: mayWait, context)
+            } catch {
+                giveBack(passed)
+                throw error
+            }
             passed.append(gate)
         }
         guard let service, let origin = request.origin else { return try await next(request, context) }
-        try await returning(passed) { try await pass(service, origin, request.end, mayWait: mayWait, context) }
+        do {
+            try await pass(service, origin, request.end, mayWait: mayWait, context, &passed)
+        } catch {
+            giveBack(passed)
+            throw error
+        }
         let response = try await next(request, context)
         learn(from: response, origin, service, context)
         return response
     }
 
-    /// Passes a gate. If the call fails there, it isn't sent, and returns the tokens of the gates before.
-    private func returning(_ passed: [RateGate], _ pass: () async throws -> Void) async throws {
-        do {
-            try await pass()
-        } catch {
-            for gate in passed { gate.change { bucket, _ in bucket.giveBack() } }
-            throw error
-        }
+    /// Returns the tokens of a call that isn't sent, because a gate after these refuses it.
+    private func giveBack(_ passed: [RateGate]) {
+        for gate in passed { gate.change { bucket, _ in bucket.giveBack() } }
     }
 
     /// Waits as the service has asked.
     private func pass(
-        _ service: ServiceRateLimits, _ origin: Origin, _ end: MonotonicInstant?, mayWait: Bool, _ context: CallContext
+        _ service: ServiceRateLimits, _ origin: Origin, _ end: MonotonicInstant?, mayWait: Bool, _ context: CallContext,
+        _ passed: inout [RateGate]
     ) async throws {
         let longest = max(.zero, service.longestWait)
         // The queue holds the call until the end of the pause.
@@ -61,6 +67,7 @@ struct RateLimiting: Interceptor {
         let bounds = RateGate.Bounds(longest: longest, end: end) { wait, longest in .service(origin, wait: wait, longest: longest) }
         for gate in limiter.learnedGates(for: origin, endpoint: context.identity.key) {
             try await gate.pass(bounds, mayWait: mayWait, context)
+            passed.append(gate)
         }
     }
 

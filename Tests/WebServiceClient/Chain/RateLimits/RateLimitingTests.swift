@@ -309,7 +309,7 @@ import Testing
         #expect(described?.attributes == ["RateLimit(2 per 1 s, burst 1)"])
     }
 
-    @Test func `A limit per call that makes no sense doesn't trap`() throws {
+    @Test func `A limit per call that makes no sense is an error that names it`() throws {
         try simulated { time in
             let client = Self.client(time, Times())
             let limits = [
@@ -317,7 +317,15 @@ import Testing
                 RateLimit(.max, per: Duration(secondsComponent: .max, attosecondsComponent: 0), burst: 1),
                 RateLimit(1, per: .zero, burst: 1, longestWait: Duration(secondsComponent: .max, attosecondsComponent: 0) * 8),
             ]
-            for limit in limits { try await client.with(limit) { try await $0.free(1) } }
+            for limit in limits {
+                let error = await #expect(throws: ServiceError.self) { try await client.with(limit) { try await $0.free(1) } }
+                #expect(error?.kind == .table && error?.call?.key == "free(_:)", "\(String(describing: error))")
+                #expect(error?.message.contains("rate limit") == true, "\(error?.message ?? "")")
+            }
+            let policy = RetryPolicy(attempts: -1)
+            let error = await #expect(throws: ServiceError.self) { try await client.with(policy) { try await $0.free(1) } }
+            #expect(error?.message.contains("-1") == true)
+            try await client.with(RateLimit(1, per: .seconds(1))) { try await $0.free(1) }
         }
     }
 }
