@@ -3,27 +3,10 @@ import WebServiceClient
 
 // Batches that a service carries out asynchronously (Protocol 4.01, sections 11.6 and 11.7.4).
 extension ODataClient {
-    /// Sends a batch and returns its response. If the batch has the preference `respond-async` and the service accepts it (202), its monitor
-    /// is polled until it has the response.
+    /// Polls a monitor until it has the response to a batch.
     ///
     /// - Parameter accept: the media type of the response.
-    func batchSource(
-        _ call: ServiceCall, _ operation: ODataOperation, isRepeatable: Bool, waiting: Bool, accept: String
-    ) async throws -> BatchSource {
-        do {
-            return try await batchSource(call, operation, isRepeatable: isRepeatable)
-        } catch let error as ServiceError where waiting {
-            guard case .accepted? = error.cause as? ODataStatusError, let summary = error.response, summary.status == 202,
-                let location = summary.headers[.location], let url = URL(string: summary.url)
-            else { throw error }
-            let accepted = ServiceResponse(value: Data(), status: 202, headers: summary.headers, url: url, duration: .zero)
-            return try await batchSource(
-                at: try monitor(location, from: accepted, base: url, operation), operation, accept: accept)
-        }
-    }
-
-    /// Polls a monitor until it has the response to a batch.
-    private func batchSource(at first: JobMonitor, _ operation: ODataOperation, accept: String) async throws -> BatchSource {
+    func batchSource(at first: JobMonitor, _ operation: ODataOperation, accept: String) async throws -> BatchSource {
         var monitor = first
         var pause = Duration.seconds(1)
         while true {
@@ -31,18 +14,14 @@ extension ODataClient {
             if monitor.wait == nil { pause = min(pause * 2, .seconds(30)) }
             let call = monitorCall(monitor, operation, JobForm(accept: accept), for: Data.self)
             let (response, errors) = try await openMonitor(call, operation)
-            guard response.status == 202, !BatchSource.isMultipart(response.headers) else {
-                do {
-                    return try await finished(response, errors, operation)
-                } catch {
-                    response.value.cancel()
-                    throw error
-                }
+            do {
+                if let source = try await self.source(in: response, errors, monitor, operation) { return source }
+                response.value.cancel()
+                monitor = try self.monitor(after: response, monitor, operation)
+            } catch {
+                response.value.cancel()
+                throw error
             }
-            response.value.cancel()
-            let empty = ServiceResponse(
-                value: Data(), status: 202, headers: response.headers, url: response.url, duration: response.duration)
-            monitor = try self.monitor(after: empty, monitor, operation)
         }
     }
 
@@ -59,72 +38,89 @@ extension ODataClient {
         }
     }
 
-    /// Returns the response to a batch in its monitor's response: the response itself, or a response inside of the body.
-    private func finished(
-        _ response: ServiceResponse<ResponseBody>, _ errors: StreamErrors, _ operation: ODataOperation
-    ) async throws -> BatchSource {
-        let type = response.headers[.contentType].flatMap { MediaType($0) }
-        guard type?.essence == "application/http" else {
-            let status = response.headers["AsyncResult"].flatMap { Int($0.trimmingCharacters(in: .whitespaces)) } ?? response.status
-            if status >= 300, !BatchSource.isMultipart(response.headers) {
-                let body = try await bytes(of: response, errors, operation)
-                throw refusal(operation, status: status, response.headers, response.url, body)
-            }
-            return BatchSource(response: response, errors: errors, checkEnd: { try self.check(trailersOf: response, operation) })
-        }
-        let data = try await bytes(of: response, errors, operation)
-        try check(trailersOf: response, operation)
-        let inner: EmbeddedResponse
-        do throws(EmbeddedResponse.Fault) {
-            inner = try EmbeddedResponse(data)
-        } catch {
-            let cause = ODataJobError.malformedResult(error.description)
-            throw self.error(
-                operation, .decoding, .job, cause.description, cause: cause, response: ResponseSummary(of: response, body: data))
-        }
-        guard inner.status < 300 || BatchSource.isMultipart(inner.headers) else {
-            throw refusal(operation, status: inner.status, inner.headers, response.url, inner.body)
-        }
-        let result = ServiceResponse(
-            value: ResponseBody(inner.body), status: inner.status, headers: inner.headers, url: response.url, duration: response.duration)
-        return BatchSource(response: result, errors: errors, checkEnd: {})
-    }
-
-    /// Returns a body as a whole, up to the limit for bodies.
-    private func bytes(
-        of response: ServiceResponse<ResponseBody>, _ errors: StreamErrors, _ operation: ODataOperation
-    ) async throws -> Data {
-        var data = Data()
-        do {
-            for try await chunk in response.value {
-                data.append(chunk)
-                guard data.count <= errors.bodyLimit else { break }
-            }
-        } catch {
-            if Task.isCancelled { throw CancellationError() }
-            throw errors.receiving(error)
-        }
-        guard data.count <= errors.bodyLimit else {
+    /// Returns the response to a batch in its monitor's response: the response itself, or a response inside of the body; `nil` if the batch
+    /// isn't finished.
+    private func source(
+        in response: ServiceResponse<ResponseBody>, _ errors: StreamErrors, _ monitor: JobMonitor, _ operation: ODataOperation
+    ) async throws -> BatchSource? {
+        let isMultipart = BatchSource.isMultipart(response.headers)
+        let isEmbedded = response.headers[.contentType].flatMap { MediaType($0) }?.essence == "application/http"
+        // Parts are read while they arrive. Another body may be a report instead of the answer, which is short.
+        let body =
+            isMultipart
+            ? BodyBeginning(data: Data(), isAll: false, whole: response.value)
+            : try await beginning(of: response, errors, upTo: isEmbedded ? errors.bodyLimit : JobReport.limit)
+        guard !isEmbedded || body.isAll else {
             throw error(
                 operation, .decoding, .format,
                 "The answer to the batch, a response inside of the monitor's body, is larger than the limit of \(errors.bodyLimit) bytes: "
                     + "raise the client's bodyLimit.", response: ResponseSummary(of: response))
         }
-        return data
+        if body.isAll { try check(trailersOf: response, operation) }
+        let answer = MonitorAnswer(response.map { _ in body.data }, monitor, isBatch: true)
+        guard isMultipart || !answer.isRunning else { return nil }
+        let result = try self.result(in: answer, operation)
+        guard (200..<300).contains(result.status) || BatchSource.isMultipart(result.headers) else { throw failure(result, operation) }
+        // A failure with parts tells which of the requests failed.
+        if result.status < 300 {
+            try check(
+                result.status, for: .calling, operation, response: result.summary, url: result.url.absoluteString,
+                location: result.headers[.location])
+        }
+        try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
+        try check(versionOf: result.headers, operation, response: result.summary)
+        // The response with the monitor's location has confirmed the request as a repeatable one.
+        try check(repeatabilityIn: result.headers, isExpected: false, operation, response: result.summary)
+        var found = response.map { _ in isEmbedded ? ResponseBody(result.body) : body.whole }
+        // Relative links are resolved against the URL of the batch.
+        (found.status, found.headers, found.url) = (result.status, result.headers, result.url)
+        return BatchSource(response: found, errors: errors, checkEnd: { try self.check(trailersOf: response, operation) })
     }
 
-    /// Returns the error of a batch that failed as a whole.
-    private func refusal(
-        _ operation: ODataOperation, status: Int, _ headers: HTTPFields, _ url: URL, _ data: Data
-    ) -> ServiceError {
-        let body = ODataErrorBody(data)
-        let text = body?.description ?? "The service carried out the batch, which failed with status \(status)."
-        var failure = error(
-            operation, .status, body == nil ? .status : .refused, text, cause: body,
-            response: ResponseSummary(status: status, headers: headers, url: url, body: data))
-        failure.errorBody = body
-        return failure
+    /// Reads a body up to a limit.
+    private func beginning(
+        of response: ServiceResponse<ResponseBody>, _ errors: StreamErrors, upTo limit: Int
+    ) async throws -> BodyBeginning {
+        var data = Data()
+        var chunks = response.value.makeAsyncIterator()
+        do {
+            while let chunk = try await chunks.next() {
+                data.append(chunk)
+                guard data.count <= limit else {
+                    return BodyBeginning(data: data, isAll: false, whole: Self.body(data, chunks, cancel: response.value.cancel))
+                }
+            }
+        } catch {
+            if Task.isCancelled { throw CancellationError() }
+            throw errors.receiving(error)
+        }
+        return BodyBeginning(data: data, isAll: true, whole: ResponseBody(data))
     }
+
+    /// Returns a body whose beginning has been read.
+    private static func body(
+        _ beginning: Data, _ chunks: ResponseBody.Iterator, cancel: @escaping @Sendable () -> Void
+    ) -> ResponseBody {
+        let state = Locked((beginning: Optional(beginning), chunks: chunks))
+        return ResponseBody(
+            expectedLength: nil,
+            next: {
+                var (beginning, chunks) = state.withLock { $0 }
+                if beginning == nil { beginning = try await chunks.next() }
+                let after = chunks
+                state.withLock { $0 = (nil, after) }
+                return beginning
+            }, cancel: cancel)
+    }
+}
+
+/// The beginning of a body.
+private struct BodyBeginning {
+    let data: Data
+    /// Whether the beginning is the whole body.
+    let isAll: Bool
+    /// The body from its first byte on.
+    let whole: ResponseBody
 }
 
 extension HTTPFields {

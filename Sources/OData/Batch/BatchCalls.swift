@@ -159,11 +159,12 @@ extension ODataClient {
     ) async throws -> BatchExchange {
         let operation = ODataOperation(route: "$batch")
         let isRepeatable = !isSafe && (sendsRepeatableRequests || headers[Repeatability.requestID] != nil)
+        let accept = Self.batchType(isJSON: writer.isJSON)
         let source = try await batchSource(
             try batchCall(body, writer, headers, policy, isSafe: isSafe), operation, isRepeatable: isRepeatable,
-            waiting: headers.preferAsynchronous, accept: Self.batchType(isJSON: writer.isJSON))
+            waiting: headers.preferAsynchronous ? { try await self.batchSource(at: $0, operation, accept: accept) } : nil)
         return try BatchExchange(source, matcher, client: self, operation: operation) { link, page in
-            try await self.batchSource(self.continuation(link, from: page, operation), operation)
+            try await self.batchSource(self.continuation(link, from: page, operation), operation, waiting: nil)
         }
     }
 

@@ -51,11 +51,21 @@ struct BatchMessage: Sendable, Equatable {
         while true {
             let start = content.drop { $0 == 0x0D || $0 == 0x0A }
             guard start.starts(with: "HTTP/1.1 1".utf8) || start.starts(with: "HTTP/1.0 1".utf8),
-                let end = [Data([0x0D, 0x0A, 0x0D, 0x0A]), Data([0x0A, 0x0A])].compactMap({ start.range(of: $0)?.upperBound }).min(),
-                start[end...].starts(with: "HTTP/".utf8)
+                let end = endOfHead(start), start[end...].starts(with: "HTTP/".utf8)
             else { return content }
             content = start[end...]
         }
+    }
+
+    /// Returns the end of the first empty line, which may end with LF alone. One scan, since a message may have many interim responses.
+    private static func endOfHead(_ content: Data.SubSequence) -> Data.Index? {
+        var line = content
+        while let end = line.firstIndex(of: 0x0A) {
+            line = line[(end + 1)...]
+            if line.first == 0x0A { return line.startIndex + 1 }
+            if line.starts(with: [0x0D, 0x0A]) { return line.startIndex + 2 }
+        }
+        return nil
     }
 
     /// Compares a body with its stated length. Line ends after the body are left out.

@@ -61,12 +61,16 @@ struct BatchPlan: Sendable {
         item = depending(item, on: used.sorted())
         // The service would take `$1` for the name of an entity set.
         if form.changesAreInChangeSets,
-            let other = references.sorted().first(where: { items[$0 - 1].request.group != item.request.group })
+            // Reads are outside of change sets.
+            let other = references.sorted().first(where: {
+                items[$0 - 1].request.group == nil || items[$0 - 1].request.group != item.request.group
+            })
         {
+            let areChanges = item.request.group != nil && items[other - 1].request.group != nil
             throw Self.refusal(
                 call.identity,
                 "it refers to request \(other), and version 2 resolves references within a change set only (OData 2.0, Batch Processing, "
-                    + "section 2.2.1): add both to one group, or send this one after the batch")
+                    + "section 2.2.1): \(areChanges ? "add both to one group, or " : "")send this one after the batch")
         }
         items.append(item)
         scope.add(part.token, number: number)

@@ -30,9 +30,14 @@ struct JobReport: Sendable {
     let status: String
     let progress: Double?
 
-    init?(_ response: ServiceResponse<Data>) {
-        guard response.value.count < 1 << 20, let object = try? ODataValue(json: response.value).object else { return nil }
-        guard let status = object["status"]?.string, object["percentageComplete"] != nil || object["operation"] != nil else { return nil }
+    /// The maximum number of bytes of a report.
+    static let limit = 1 << 20
+
+    /// - Parameter isBatch: whether the result would be the answer to a batch, which has responses and isn't an entity with a status.
+    init?(_ response: ServiceResponse<Data>, isBatch: Bool = false) {
+        guard response.value.count < Self.limit, let object = try? ODataValue(json: response.value).object else { return nil }
+        let isReport = isBatch ? object["responses"] == nil : object["percentageComplete"] != nil || object["operation"] != nil
+        guard isReport, let status = object["status"]?.string else { return nil }
         self.status = status
         progress = object["percentageComplete"]?.double.flatMap { $0.isFinite ? min(max($0 / 100, 0), 1) : nil }
     }
@@ -53,15 +58,20 @@ struct MonitorAnswer: Sendable {
     /// Whether the body may report a failure although the status is a success.
     let mayTellFailure: Bool
 
-    /// - Parameter hasNoValue: whether the body isn't read as the result.
-    init(_ response: ServiceResponse<Data>, _ monitor: JobMonitor, hasNoValue: Bool) {
+    /// - Parameters:
+    ///   - hasNoValue: whether the body isn't read as the result.
+    ///   - isBatch: whether the result would be the answer to a batch.
+    init(_ response: ServiceResponse<Data>, _ monitor: JobMonitor, hasNoValue: Bool = false, isBatch: Bool = false) {
         self.response = response
         self.monitor = monitor
         let type = response.headers[.contentType].flatMap { MediaType($0) }
         let hasOwnStatus = response.headers["AsyncResult"] != nil || type?.essence == "application/http"
-        // A monitor elsewhere isn't one of OData, and knows no AsyncResult. The body of a request without a result could only tell a failure.
-        mayTellFailure = response.status != 202 && !hasOwnStatus && (monitor.isForeign || hasNoValue)
-        report = response.status == 202 || mayTellFailure ? JobReport(response) : nil
+        // An error after the responses of a batch doesn't revoke them.
+        let isAnswer = isBatch && (try? ODataValue(json: response.value).object?["responses"]) != nil
+        // A monitor elsewhere isn't one of OData, and knows no AsyncResult. The body of a request without a result could only tell a failure,
+        // and so could a body without the responses of a batch.
+        mayTellFailure = response.status != 202 && !hasOwnStatus && (monitor.isForeign || hasNoValue || isBatch) && !isAnswer
+        report = response.status == 202 || mayTellFailure ? JobReport(response, isBatch: isBatch) : nil
     }
 
     /// Whether the request isn't finished. Graph answers 202 even for a finished job.
@@ -96,8 +106,8 @@ extension ODataClient {
     /// Returns the monitor that a response with 202 names.
     ///
     /// - Parameter location: the `Location` field.
-    func monitor(
-        _ location: String, from response: ServiceResponse<Data>, base: URL, _ operation: ODataOperation
+    func monitor<Body>(
+        _ location: String, from response: ServiceResponse<Body>, base: URL, _ operation: ODataOperation
     ) throws -> JobMonitor {
         let origin = serviceOrigin ?? Origin(base)
         let monitor: JobMonitor
@@ -124,7 +134,7 @@ extension ODataClient {
     }
 
     /// Returns the monitor after its answer with 202, which may name another one. Without a `Location`, the monitor stays.
-    func monitor(after response: ServiceResponse<Data>, _ monitor: JobMonitor, _ operation: ODataOperation) throws -> JobMonitor {
+    func monitor<Body>(after response: ServiceResponse<Body>, _ monitor: JobMonitor, _ operation: ODataOperation) throws -> JobMonitor {
         if let location = response.headers[.location] {
             return try self.monitor(location, from: response, base: monitor.base, operation)
         }

@@ -25,6 +25,9 @@ struct UndecodedAnswer: Sendable {
         (status, headers, body) = (response.status, response.headers, response.value)
         (url, duration, httpVersion, report) = (base, response.duration, response.httpVersion, response.report)
     }
+
+    /// The response as errors show it.
+    var summary: ResponseSummary { ResponseSummary(status: status, headers: headers, url: url, body: body) }
 }
 
 extension ODataClient {
@@ -73,16 +76,8 @@ extension ODataClient {
     func decoded<Value: Decodable & Sendable>(
         _ answer: UndecodedAnswer, _ operation: ODataOperation, for purpose: CallPurpose, _ form: JobForm
     ) throws -> ServiceResponse<Value> {
-        func summary() -> ResponseSummary {
-            ResponseSummary(status: answer.status, headers: answer.headers, url: answer.url, body: answer.body)
-        }
-        guard (200..<300).contains(answer.status) else {
-            let body = ODataErrorBody(answer.body)
-            let text = body?.description ?? "The service carried out the request, which failed with status \(answer.status)."
-            var failure = error(operation, .status, body == nil ? .status : .refused, text, cause: body, response: summary())
-            failure.errorBody = body
-            throw failure
-        }
+        func summary() -> ResponseSummary { answer.summary }
+        guard (200..<300).contains(answer.status) else { throw failure(answer, operation) }
         try check(
             answer.status, for: purpose, operation, response: summary(), url: answer.url.absoluteString,
             location: answer.headers[.location])
@@ -98,6 +93,15 @@ extension ODataClient {
             throw Self.withErrorBody(
                 self.error(operation, .decoding, answer.body.isEmpty ? .emptyBody : .decoding, text, cause: cause, response: summary()))
         }
+    }
+
+    /// Returns the error of a request that the service carried out without success.
+    func failure(_ answer: UndecodedAnswer, _ operation: ODataOperation) -> ServiceError {
+        let body = ODataErrorBody(answer.body)
+        let text = body?.description ?? "The service carried out the request, which failed with status \(answer.status)."
+        var failure = error(operation, .status, body == nil ? .status : .refused, text, cause: body, response: answer.summary)
+        failure.errorBody = body
+        return failure
     }
 
     private func value<Value: Decodable>(_ type: Value.Type, in answer: UndecodedAnswer, at place: ResultPlace) throws -> Value {

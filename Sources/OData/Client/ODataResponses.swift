@@ -63,13 +63,20 @@ extension ODataClient {
     /// Sends a batch and returns its response, whose body is read while it arrives. A failure whose body has parts is returned too, since
     /// they tell which of the requests failed.
     ///
-    /// - Parameter isRepeatable: whether the batch was sent as a repeatable request.
-    func batchSource(_ call: ServiceCall, _ operation: ODataOperation, isRepeatable: Bool = false) async throws -> BatchSource {
+    /// - Parameters:
+    ///   - isRepeatable: whether the batch was sent as a repeatable request.
+    ///   - wait: waits for the response at the monitor, if the service carries out the batch asynchronously. Without it, that is an error.
+    func batchSource(
+        _ call: ServiceCall, _ operation: ODataOperation, isRepeatable: Bool = false,
+        waiting wait: ((JobMonitor) async throws -> BatchSource)?
+    ) async throws -> BatchSource {
         do {
             let (response, errors) = try await call.openStream(keeping: { BatchSource.isMultipart($0.headers) })
             do {
+                // The location is taken from the response itself, because an error's summary masks secrets of URLs.
+                let location = response.status == 202 && wait != nil ? response.headers[.location] : nil
                 // A failure has been judged, unless it has parts.
-                if response.status < 300 {
+                if response.status < 300, location == nil {
                     // Services of versions 2 and 3 answer with 202 (OData 2.0, Batch Processing, section 2.2). It means that the
                     // service continues asynchronously only with the location of a monitor.
                     try check(
@@ -79,6 +86,10 @@ extension ODataClient {
                 try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
                 try check(
                     repeatabilityIn: response.headers, isExpected: isRepeatable, operation, response: ResponseSummary(of: response))
+                if let wait, let location {
+                    response.value.cancel()
+                    return try await wait(monitor(location, from: response, base: response.url, operation))
+                }
                 return BatchSource(response: response, errors: errors, checkEnd: { try self.check(trailersOf: response, operation) })
             } catch {
                 response.value.cancel()

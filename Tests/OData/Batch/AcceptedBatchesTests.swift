@@ -61,6 +61,56 @@ import WebServiceTesting
         #expect(try await send(.json(json), version: .v401).get().Name == "Bo")
     }
 
+    @Test func `the monitor's URL keeps its secrets, and links are relative to the batch`() async throws {
+        let stub = StubTransport()
+        stub.on(.post, "/*path", .status(202, headers: ["Location": "/status/1?sig=abc"]))
+        let link = #","@nextLink":"more?$skiptoken=2""#
+        let pages = Locked([(1, link), (2, "")][...])
+        stub.on(
+            .get, "/*path",
+            .answering { _ in
+                let (id, link) = pages.withLock { $0.popFirst() ?? (0, "") }
+                return .json(#"{"responses":[{"id":"\#(id)","status":200,"body":{"Id":\#(id),"Name":"Ada"}}]\#(link)}"#)
+            })
+        var batch = ODataBatch()
+        let (first, second) = (batch.fetch(people.key(1)), batch.fetch(people.key(2)))
+        batch.headers["Prefer"] = "respond-async"
+        let answer = try await client(stub, .v401).send(batch)
+        #expect(try answer[first].Id == 1 && answer[second].Id == 2)
+        let urls = stub.requests.dropFirst().map(\.request.url.absoluteString)
+        #expect(urls == ["https://h.example/status/1?sig=abc", "https://h.example/svc/more?$skiptoken=2"])
+    }
+
+    @Test func `a report isn't the answer, and may end the wait`() async throws {
+        let stub = StubTransport()
+        let json = #"{"responses":[{"id":"1","status":200,"body":{"Id":1,"Name":"Bo"}}]}"#
+        let running = #"{"status":"running"}"#
+        let result = try await send(.json(running), .json(running, status: 202), .json(json), to: stub, version: .v401)
+        #expect(try result.get().Name == "Bo" && stub.requests.count == 4)
+        for status in [200, 202] {
+            let error = await #expect(throws: ServiceError.self) {
+                _ = try await send(.json(#"{"status":"failed","error":{"code":"E1","message":"too much"}}"#, status: status))
+            }
+            #expect(error?.kind == .refused && (error?.errorBody as? ODataErrorBody)?.code == "E1", "\(String(describing: error))")
+            // The batch is finished, but its responses aren't there.
+            let other = StubTransport()
+            guard case .failure(let missing) = try await send(.json(#"{"status":"completed"}"#, status: status), to: other, version: .v401),
+                case .unanswered? = missing.cause as? ODataBatchError
+            else { throw TestingFailure("the result of a report") }
+            #expect(other.requests.count == 2)
+        }
+        // An error after the responses doesn't revoke them.
+        let late = String(json.dropLast()) + #","error":{"code":"E1","message":"too much"}}"#
+        #expect(try await send(.json(late), version: .v401).get().Name == "Bo")
+    }
+
+    @Test func `an answer in JSON above the length of reports is read`() async throws {
+        let name = String(repeating: "a", count: JobReport.limit)
+        let pieces = [#"{"responses":[{"id":"1","status":200,"body":{"Id":1,"Name":""#, name, #""}}"#, "]}"].map { Data($0.utf8) }
+        let answer = StubAnswer.pieces(pieces, headers: ["Content-Type": "application/json"])
+        #expect(try await send(answer, version: .v401).get().Name == name)
+    }
+
     @Test func `an answer that is cut has no false results`() async throws {
         let cut = String(Self.parts.dropLast(8))
         let result = try await send(inside("HTTP/1.1 200 OK\r\nContent-Type: \(Self.type)\r\n\r\n" + cut))
@@ -75,6 +125,13 @@ import WebServiceTesting
             (inside("HTTP/1.1 413 x\r\nContent-Type: application/json\r\n\r\n" + text), .refused, 413),
             (.data(Data(text.utf8), type: "application/json", headers: ["AsyncResult": "400"]), .refused, 400),
             (inside("no response"), .job, 200), (.status(404), .job, 404), (.text("hello"), .format, 200),
+            (.data(Data(Self.parts.utf8), type: Self.type, headers: ["AsyncResult": "soon"]), .job, 200),
+            (.data(Data(Self.parts.utf8), type: Self.type, headers: ["OData-Version": "9.0"]), .version, 200),
+            (inside("HTTP/1.1 200 OK\r\nContent-Type: \(Self.type)\r\nOData-Version: 9.0\r\n\r\n" + Self.parts), .version, 200),
+            (
+                inside("HTTP/1.1 200 x\r\nContent-Type: \(Self.type)\r\nRepeatability-Result: rejected\r\n\r\n" + Self.parts),
+                .repeatability, 200
+            ),
         ]
         for (answer, kind, status) in answers {
             let error = await #expect(throws: ServiceError.self) { _ = try await send(answer) }

@@ -160,7 +160,7 @@ import WebServiceTesting
         let friends = { (part: BatchPart<WriteResult<Person>>) in
             FetchRequest<BatchFriend>(resource: part.reference.resource.property("Friends"))
         }
-        // From one change to another, from another group, and from a read.
+        // From one change to another, from another group, from a read to a change, and from a read to another.
         let texts = [
             await message { batch in
                 let person = batch.create(Person(Id: 0, Name: "A"), in: people)
@@ -174,9 +174,15 @@ import WebServiceTesting
                 let person = batch.create(Person(Id: 0, Name: "A"), in: people)
                 _ = batch.page(friends(person))
             },
+            await message { batch in
+                let person = batch.fetch(people.key(2))
+                _ = batch.page(FetchRequest<BatchFriend>(resource: person.reference(as: Person.self).resource.property("Friends")))
+            },
         ]
-        for text in texts {
-            #expect(text.contains("refers to request 2") && text.contains("add both to one group"), "\(text)")
+        for (number, text) in texts.enumerated() {
+            #expect(text.contains("refers to request 2") && text.contains("send this one after the batch"), "\(text)")
+            // A group has no reads.
+            #expect(text.contains("add both to one group") == (number < 2), "\(text)")
         }
         #expect(stub.requests.isEmpty && service.count == 0)
         // Within a group they are sent, and an order alone isn't a reference.
