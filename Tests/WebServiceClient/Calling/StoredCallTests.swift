@@ -96,6 +96,18 @@ import WebServiceTesting
         #expect(try copy.bound(try copy.dispatcher()).cacheIdentifier == call.bound(try call.dispatcher()).cacheIdentifier)
     }
 
+    private static let limit = RateLimit(3, per: .seconds(1))
+
+    @Test func `an attribute of the program may have the name of one of the library`() throws {
+        struct RateLimit: EndpointAttribute, Codable, Equatable { var kind: String }
+        let (client, _) = Self.client()
+        let limit = Self.limit
+        let call = client.http.get("/a").describing { $0.attribute(RateLimit(kind: "own")).rateLimited(limit) }
+        let read = try StoredCall(data: try call.stored().data())
+        let attributes = try client.http.call(from: read, attributes: [RateLimit.self]).dispatcher().endpoint.settings.attributes
+        #expect(attributes[RateLimit.self]?.kind == "own" && attributes.all.contains { "\($0)" == "\(limit)" })
+    }
+
     @Test func `a queued call keeps priority, retries, idempotency key and identifier without a list of their types`() throws {
         let (client, _) = Self.client()
         let policy = RetryPolicy(attempts: 4)

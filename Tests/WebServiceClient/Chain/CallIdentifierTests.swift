@@ -233,6 +233,11 @@ import WebServiceTesting
                 _ = try await client.with(.expectedDigest(sha256: String(repeating: "0", count: 64))) { try await $0.export(text: "a") }
             }
             #expect(unchecked?.message.contains("or other settings") == true)
+            // Nor may the response come from the cache, or a redirect be followed, for a call that doesn't want that.
+            for attribute in [CacheMode.reload, RedirectPolicy.stop] as [any EndpointAttribute] {
+                let other = await serviceError { _ = try await client.with(attribute) { try await $0.export(text: "a") } }
+                #expect(other?.message.contains("or other settings") == true, "\(attribute)")
+            }
             let stream = await serviceError { _ = try await client.http.get("/x").identifier("x", .reuse).stream() }
             #expect(stream?.message.contains("a stream can't be shared") == true)
             gate.open()

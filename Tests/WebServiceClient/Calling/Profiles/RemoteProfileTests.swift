@@ -249,6 +249,15 @@ import WebServiceTesting
         try await self.remote(next).restore()
         #expect(next.profile?.version == 1)
         await expectRefusal(.failedCanary, "version 2", by: try self.remote(next))
+        // If that one fails too after the restart, there is none to return to.
+        let third = self.client()
+        try await self.remote(third, canary: RemoteProfile.Canary(calls: 4, failureRate: 0)).restore()
+        server.stub.on(.get, "/v1", .status(404))
+        _ = await serviceError { _ = try await third.list() }
+        #expect(third.profile == nil)
+        let fourth = self.client()
+        try await self.remote(fourth).restore()
+        #expect(fourth.profile == nil)
     }
 
     @Test func `A file that can't be written refuses the profile`() async throws {

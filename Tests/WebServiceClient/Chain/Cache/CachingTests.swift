@@ -324,6 +324,15 @@ import WebServiceTesting
         #expect(try await setup.get().source == .cache)
     }
 
+    @Test func `a call that is answered only from the cache validates nothing in the background`() async throws {
+        let setup = Setup(.text("x", headers: ["Cache-Control": "max-age=10, stale-while-revalidate=100"]))
+        _ = try await setup.get()
+        setup.clock.advance(by: .seconds(20))
+        let answer = try await setup.client.with(CacheMode.onlyCached) { _ in try await setup.get() }
+        await setup.client.runtime.background.idle()
+        #expect(answer.source == .stale && setup.sent == 1)
+    }
+
     @Test func `a validation in the background ends with its client`() async throws {
         let stub = StubTransport()
         stub.fallback(.inTurn(.text("x", headers: ["Cache-Control": "max-age=10, stale-while-revalidate=100"]), .never))

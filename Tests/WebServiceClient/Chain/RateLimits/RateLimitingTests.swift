@@ -250,6 +250,21 @@ import Testing
         }
     }
 
+    @Test func `A call that one limit of the service refuses returns the tokens of the others`() throws {
+        try simulated { time in
+            let times = Times()
+            let fields: HTTPFields = ["RateLimit": #""burst";r=2;t=10, "day";r=0;t=100"#]
+            let client = Self.client(time, times, headers: { (200, $0 == 1 ? fields : [:]) }) {
+                $0.attributes[ServiceRateLimits.self] = ServiceRateLimits(longestWait: .seconds(50))
+            }
+            try await client.free(0)
+            for number in 1...5 { await #expect(throws: ServiceError.self) { try await client.free(number) } }
+            try await time.pass(.seconds(100))
+            for number in 6...7 { try await client.free(number) }
+            #expect(times.all == [0, 100_000, 100_000])
+        }
+    }
+
     @Test func `The older fields stop calls until the reset, and count calls in flight`() throws {
         try simulated { time in
             let times = Times()
