@@ -334,7 +334,7 @@ import Testing
             ]
             for limit in limits {
                 let error = await #expect(throws: ServiceError.self) { try await client.with(limit) { try await $0.free(1) } }
-                #expect(error?.kind == .table && error?.call?.key == "free(_:)", "\(String(describing: error))")
+                #expect(error?.kind == .table && error?.call.key == "free(_:)", "\(String(describing: error))")
                 #expect(error?.message.contains("rate limit") == true, "\(error?.message ?? "")")
             }
             let policy = RetryPolicy(attempts: -1)
