@@ -89,8 +89,16 @@ enum XMLProlog {
         return text.isEmpty || text.contains("&") ? nil : String(text)
     }
 
+    /// Returns the index after the first mark. `range(of:)` isn't used, since its work grows with all of the data after the mark.
     private static func end(of data: Data, _ mark: String) -> Data.Index? {
-        data.range(of: Data(mark.utf8))?.upperBound
+        let mark = Array(mark.utf8)
+        var rest = data
+        while let index = rest.firstIndex(of: mark[0]) {
+            rest = rest[index...]
+            if rest.starts(with: mark) { return index + mark.count }
+            rest = rest.dropFirst()
+        }
+        return nil
     }
 
     /// Replaces parts of the document by blanks. Line breaks are kept, so that positions remain right.

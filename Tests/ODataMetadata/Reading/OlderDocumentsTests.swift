@@ -100,7 +100,8 @@ import Testing
             schema(
                 "S",
                 pair
-                    + "<Association Name=\"Many\">\(end)</Association><EntityContainer Name=\"K\"><EntitySet Name=\"Ps\" EntityType=\"S.P\"/>"
+                    + "<Association Name=\"Many\">\(end)</Association>"
+                    + "<EntityContainer Name=\"K\"><EntitySet Name=\"Ps\" EntityType=\"S.P\"/>"
                     + String(repeating: set, count: 10_000) + "</EntityContainer>"))
         #expect(model.diagnostics.first?.kind == .unknownBinding)
         #expect(model.entitySets.map(\.name) == ["Ps"])
