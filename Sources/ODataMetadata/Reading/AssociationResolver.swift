@@ -81,19 +81,23 @@ extension Associations {
         }
     }
 
-    /// Returns the ends of an association set with their roles. A role that isn't stated follows from the type of the end's set.
+    /// Returns the two ends of an association set with their roles, or `nil` if the sets of the ends don't fit the association.
+    ///
+    /// A role that isn't stated follows from the type of the end's set. A role can fit both sets, so both assignments are tried.
     private func roles(
         of ends: [(role: String, set: String)], _ association: String, type: (String) -> String?, isType: (String, String) -> Bool
-    ) -> [(role: String, set: String)] {
+    ) -> [(role: String, set: String)]? {
         guard ends.contains(where: \.role.isEmpty), let all = all[association]?.ends else { return ends }
-        var free = Set(all.keys).subtracting(ends.map(\.role))
-        return ends.map { end in
-            guard end.role.isEmpty, let type = type(end.set) else { return end }
-            let fitting = free.filter { role in all[role].map { isType(type, $0.type) } ?? false }
-            guard let role = fitting.min() else { return end }
-            free.remove(role)
-            return (role, end.set)
-        }
+        guard all.count == 2 else { return nil }
+        let names = all.keys.sorted()
+        return [names, names.reversed()].first { names in
+            zip(ends, names).allSatisfy { end, name in
+                guard end.role.isEmpty else { return end.role == name }
+                // The caller reports a set that isn't in the container.
+                guard let type = type(end.set), let role = all[name] else { return true }
+                return isType(type, role.type)
+            }
+        }.map { names in zip(ends, names).map { ($1, $0.set) } }
     }
 
     /// Binds the navigation properties of both directions of each association set.
@@ -121,10 +125,16 @@ extension Associations {
                 continue
             }
             let association = name(set.association, in: schemas[place.schema].namespace)
-            let ends = roles(of: set.ends, association) { name in
+            let stated = roles(of: set.ends, association) { name in
                 place.sets[name].map { schemas[place.schema].containers[place.container].entitySets[$0].entityType }
             } isType: {
                 isType($0, $1)
+            }
+            guard let ends = stated else {
+                state.report(
+                    .unknownBinding, "the sets of the association set of '\(set.association)' don't fit the ends of the association",
+                    assuming: "it is ignored", at: set.place, path: set.container)
+                continue
             }
             for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
                 guard let relation = relations[Key(association: association, from: from.role, to: to.role)] else { continue }

@@ -127,9 +127,10 @@ struct PathRepair {
         let first = String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "/") }))
         if first.contains("."), paths.isExternal(first) || model.index.containers[first] != nil { return true }
         var current: ServiceModel.EntityContainer? = container
+        var visited: Set<String> = []
         // Real chains have two or three containers. The bound keeps the work on long ones small.
         for _ in 0..<100 {
-            guard let container = current else { return false }
+            guard let container = current, visited.insert(container.qualifiedName).inserted else { return false }
             if resources[container.qualifiedName]?.contains(first) == true { return true }
             if let base = container.extends, paths.isExternal(base) { return true }
             current = container.extends.flatMap { model.index.containers[$0] }

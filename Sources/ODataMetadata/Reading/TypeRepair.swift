@@ -21,9 +21,9 @@ struct TypeRepair {
 
     private let state: ReadingState
     private var kinds: [String: Kind] = [:]
-    /// The names of operations and containers, and the containers by their simple name.
     private var operations: Set<String> = []
-    private var containers: [String: [String]] = [:]
+    /// The qualified names of containers by their simple name.
+    private var containers: [String: Set<String>] = [:]
     private var definitions: [String: String] = [:]
     private let namespaces: Set<String>
     /// The namespaces that the document includes without given schemas. Their types can't be checked.
@@ -44,7 +44,7 @@ struct TypeRepair {
                 definitions[type.qualifiedName] = type.underlyingType.name
             }
             operations.formUnion(schema.operations.map(\.qualifiedName))
-            for container in schema.containers { containers[container.name, default: []].append(container.qualifiedName) }
+            for container in schema.containers { containers[container.name, default: []].insert(container.qualifiedName) }
         }
     }
 
@@ -241,9 +241,7 @@ struct TypeRepair {
 
     private func repair(_ container: inout ServiceModel.EntityContainer, in namespace: String) {
         if let base = container.extends, !base.contains("."), let candidates = containers[base] {
-            // V2 and V3 name the container without its namespace.
-            let own = ServiceModel.qualified(base, in: namespace)
-            if candidates.contains(own) || candidates.count == 1 { container.extends = candidates.contains(own) ? own : candidates[0] }
+            container.extends = extended(base, candidates, by: container.qualifiedName, in: namespace) ?? base
         }
         for index in container.operationImports.indices {
             let item = container.operationImports[index]
@@ -261,6 +259,16 @@ struct TypeRepair {
             let singleton = container.singletons[index]
             container.singletons[index].type = entityType(singleton.type, in: namespace, at: singleton.place, path: singleton.target)
         }
+    }
+
+    /// Returns the container that another container extends by its simple name, as V2 and V3 name it.
+    private func extended(_ base: String, _ candidates: Set<String>, by container: String, in namespace: String) -> String? {
+        let own = ServiceModel.qualified(base, in: namespace)
+        if own != container, candidates.contains(own) { return own }
+        // A container doesn't extend itself, so the only other container of the name is meant.
+        guard candidates.count <= 2 else { return nil }
+        let others = candidates.subtracting([container])
+        return others.count == 1 ? others.first : nil
     }
 
     private func entityType(_ name: String, in namespace: String, at place: Place, path: String) -> String {

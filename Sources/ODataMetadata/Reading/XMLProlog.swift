@@ -14,28 +14,51 @@ enum XMLProlog {
         var index = data.startIndex
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { index += 3 }
         let start = index
+        // The lines before `index` are counted once, up to `counted`.
+        var (line, counted) = (1, index)
+        func place() -> Place {
+            line += data[counted..<index].count { $0 == UInt8(ascii: "\n") }
+            counted = index
+            return Place(line: line, column: 1)
+        }
+        var misplaced: [Range<Data.Index>] = []
         while index < data.endIndex {
-            let rest = data[index...]
-            if rest.starts(with: "<?".utf8) {
-                let end = end(of: rest, "?>") ?? data.endIndex
-                if index > start, rest.starts(with: "<?xml ".utf8) {
+            if let end = skipped(in: data, from: index) {
+                if index > start, data[index...].starts(with: "<?xml ".utf8) {
                     state.report(
                         .misplacedElement, "the XML declaration isn't at the beginning of the document", assuming: "it is ignored",
-                        at: Place(line: line(of: index, in: data), column: 1))
-                    blank(index..<end, in: &data)
+                        at: place())
+                    misplaced.append(index..<end)
                 }
                 index = end
-            } else if rest.starts(with: "<!--".utf8) {
-                index = end(of: rest.dropFirst(4), "-->") ?? data.endIndex
-            } else if rest.starts(with: "<!".utf8) {
-                throw ServiceModelError(kind: .documentType, message: refusal, line: line(of: index, in: data), column: 1)
-            } else if [0x20, 0x09, 0x0A, 0x0D].contains(data[index]) {
-                index += 1
+            } else if data[index...].starts(with: "<!".utf8) {
+                throw ServiceModelError(kind: .documentType, message: refusal, line: Int(place().line), column: 1)
             } else {
                 break
             }
         }
+        blank(misplaced, in: &data)
         return data
+    }
+
+    /// Returns the end of the blank, comment or processing instruction at an index, or `nil` if something else is there.
+    private static func skipped(in data: Data, from index: Data.Index) -> Data.Index? {
+        if [0x20, 0x09, 0x0A, 0x0D].contains(data[index]) { return index + 1 }
+        let rest = data[index...]
+        if rest.starts(with: "<?".utf8) { return end(of: rest, "?>") ?? data.endIndex }
+        if rest.starts(with: "<!--".utf8) { return end(of: rest.dropFirst(4), "-->") ?? data.endIndex }
+        return nil
+    }
+
+    /// Returns the range of the first XML declaration before the root element. Blanks or comments can precede it by mistake.
+    private static func declaration(in data: Data) -> Range<Data.Index>? {
+        var index = data.startIndex
+        if data.starts(with: [0xEF, 0xBB, 0xBF]) { index += 3 }
+        while index < data.endIndex, let end = skipped(in: data, from: index) {
+            if data[index...].starts(with: "<?xml ".utf8) { return index..<end }
+            index = end
+        }
+        return nil
     }
 
     /// Returns the namespaces by alias in the start tags of schemas. It is a text search, which knows nothing of comments and prefixes.
@@ -66,17 +89,23 @@ enum XMLProlog {
         return text.isEmpty || text.contains("&") ? nil : String(text)
     }
 
+    /// Returns the index after the first mark. `range(of:)` isn't used, since its work grows with all of the data after the mark.
     private static func end(of data: Data, _ mark: String) -> Data.Index? {
-        data.range(of: Data(mark.utf8))?.upperBound
+        let mark = Array(mark.utf8)
+        var rest = data
+        while let index = rest.firstIndex(of: mark[0]) {
+            rest = rest[index...]
+            if rest.starts(with: mark) { return index + mark.count }
+            rest = rest.dropFirst()
+        }
+        return nil
     }
 
-    private static func line(of index: Data.Index, in data: Data) -> Int {
-        data[..<index].reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
-    }
-
-    /// Replaces a part of the document by blanks. Line breaks are kept, so that positions remain right.
-    private static func blank(_ range: Range<Data.Index>, in data: inout Data) {
-        for index in range where data[index] != UInt8(ascii: "\n") { data[index] = UInt8(ascii: " ") }
+    /// Replaces parts of the document by blanks. Line breaks are kept, so that positions remain right.
+    private static func blank(_ ranges: [Range<Data.Index>], in data: inout Data) {
+        for range in ranges {
+            for index in range where data[index] != UInt8(ascii: "\n") { data[index] = UInt8(ascii: " ") }
+        }
     }
 
     private static func unicode(_ data: Data, state: ReadingState) throws -> Data {
@@ -86,14 +115,13 @@ enum XMLProlog {
         // Without a byte order mark, the first `<` tells.
         if data.starts(with: [0x3C, 0x00]) { return try body(of: String(data: data, encoding: .utf16LittleEndian), "UTF-16") }
         if data.starts(with: [0x00, 0x3C]) { return try body(of: String(data: data, encoding: .utf16BigEndian), "UTF-16") }
-        // The declaration, in ASCII, states any other encoding. Blanks or comments can precede it by mistake.
-        let head = String(decoding: data.prefix(1_000), as: UTF8.self)
+        // The declaration, in ASCII, states any other encoding.
+        let declaration = declaration(in: data)
+        let head = declaration.map { String(decoding: data[$0].prefix(1_000), as: UTF8.self) } ?? ""
         var name = "utf-8"
-        if let start = head.range(of: "<?xml "), let end = head.range(of: "?>"), start.upperBound <= end.lowerBound,
-            let encoding = head[start.upperBound..<end.lowerBound].range(of: "encoding")
-        {
-            let rest = head[encoding.upperBound..<end.lowerBound].drop { $0 == " " || $0 == "=" || $0 == "\"" || $0 == "'" }
-            name = rest.prefix { $0 != "\"" && $0 != "'" && $0 != " " }.lowercased()
+        if let encoding = head.range(of: "encoding"), head.hasSuffix("?>") {
+            let rest = head[encoding.upperBound...].drop { $0 == " " || $0 == "=" || $0 == "\"" || $0 == "'" }
+            name = rest.prefix { $0 != "\"" && $0 != "'" && $0 != " " && $0 != "?" }.lowercased()
         }
         switch name {
         case "utf-8", "utf8":
@@ -106,9 +134,7 @@ enum XMLProlog {
                 .invalidValue, "the XML declaration names the encoding '\(name)', which the document isn't in",
                 assuming: "the document is in UTF-8", at: Place(line: 1, column: 1))
             var data = data
-            if let start = data.range(of: Data("<?xml ".utf8)), let end = end(of: data[start.lowerBound...], "?>") {
-                blank(start.lowerBound..<end, in: &data)
-            }
+            if let declaration { blank([declaration], in: &data) }
             return data
         case "us-ascii", "ascii": return try body(of: String(data: data, encoding: .ascii), "US-ASCII")
         case "iso-8859-1", "latin1": return try body(of: String(data: data, encoding: .isoLatin1), "ISO-8859-1")

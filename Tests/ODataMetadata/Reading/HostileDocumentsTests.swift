@@ -68,6 +68,29 @@ import Testing
         }
     }
 
+    @Test func manyMisplacedDeclarations() throws {
+        let text = String(decoding: document("<ComplexType Name=\"T\"/>"), as: UTF8.self)
+        let model = try ServiceModel(xml: Data((" " + String(repeating: "\n<?xml ?>", count: 100_000) + text).utf8))
+        #expect(model.complexType("S.T") != nil)
+        let lines = model.diagnostics.filter { $0.kind == .misplacedElement }.prefix(3).map(\.line)
+        #expect(lines == [2, 3, 4])
+    }
+
+    @Test func declarationsInsideOfAnnotationsAndComments() throws {
+        let other = "<?xml version=\"1.0\" encoding=\"windows-1252\"?>"
+        let text = """
+            <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+            <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><ComplexType Name="Größe">
+            <Annotation Term="T.t"><String><![CDATA[\(other)]]></String></Annotation></ComplexType></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        #expect(try ServiceModel(xml: Data(text.utf8)).complexType("S.Größe") != nil)
+        #expect(try ServiceModel(xml: Data("<!-- \(other) -->\(text)".utf8)).complexType("S.Größe") != nil)
+        // The declaration itself counts, also after a blank.
+        let encoded = try #require((" " + other + text).data(using: .windowsCP1252))
+        #expect(try ServiceModel(xml: encoded).complexType("S.Größe") != nil)
+    }
+
     @Test func deepNesting() throws {
         let deep = String(repeating: "<Not>", count: 80) + "<Null/>" + String(repeating: "</Not>", count: 80)
         let model = try ServiceModel(xml: document("<Annotation Term=\"T.t\">\(deep)</Annotation>"))

@@ -68,6 +68,78 @@ import Testing
         #expect(try ServiceModel(xml: newer.xml()) == newer && ServiceModel(json: newer.json()).container?.name == "K")
     }
 
+    @Test func rolesThatFitSeveralSets() throws {
+        let types = """
+            <EntityType Name="Base"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+            <NavigationProperty Name="next" Relationship="S.AB" FromRole="A" ToRole="B"/></EntityType>
+            <EntityType Name="Derived" BaseType="S.Base"/>
+            <Association Name="AB"><End Role="A" Type="S.Base" Multiplicity="1"/><End Role="B" Type="S.Derived" Multiplicity="*"/>
+            </Association><EntityContainer Name="K"><EntitySet Name="Bases" EntityType="S.Base"/>
+            <EntitySet Name="Deriveds" EntityType="S.Derived"/>
+            """
+        // The set of derived entities fits both roles, the other set only one.
+        for ends in [["Deriveds", "Bases"], ["Bases", "Deriveds"]] {
+            let set = ends.map { "<End EntitySet=\"\($0)\"/>" }.joined()
+            let model = try model(
+                schema("S", types + "<AssociationSet Name=\"s\" Association=\"S.AB\">\(set)</AssociationSet></EntityContainer>"))
+            #expect(model.diagnostics.isEmpty)
+            #expect(model.bindingTarget(of: "next", in: "Bases") == "Deriveds")
+        }
+        let end = "<End EntitySet=\"Bases\"/>"
+        let wrong = try model(
+            schema("S", types + "<AssociationSet Name=\"s\" Association=\"S.AB\">\(end + end)</AssociationSet></EntityContainer>"))
+        #expect(wrong.diagnostics.map(\.kind) == [.unknownBinding] && wrong.bindingTarget(of: "next", in: "Bases") == nil)
+    }
+
+    @Test func associationsOfManyEnds() throws {
+        let end = (0..<10_000).map { "<End Role=\"r\($0)\" Type=\"S.P\" Multiplicity=\"1\"/>" }.joined()
+        let set = """
+            <AssociationSet Name="s" Association="S.Many"><End EntitySet="Ps"/><End EntitySet="Ps"/></AssociationSet>
+            """
+        let model = try model(
+            schema(
+                "S",
+                pair
+                    + "<Association Name=\"Many\">\(end)</Association>"
+                    + "<EntityContainer Name=\"K\"><EntitySet Name=\"Ps\" EntityType=\"S.P\"/>"
+                    + String(repeating: set, count: 10_000) + "</EntityContainer>"))
+        #expect(model.diagnostics.first?.kind == .unknownBinding)
+        #expect(model.entitySets.map(\.name) == ["Ps"])
+    }
+
+    @Test func containersWithTheNameOfTheirBase() throws {
+        let model = try model(
+            schema(
+                "A",
+                pair.replacing("S.", with: "A.") + """
+                    <EntityContainer Name="Container"><EntitySet Name="Ps" EntityType="A.P"/></EntityContainer>
+                    """)
+                + schema(
+                    "B",
+                    """
+                    <EntityContainer Name="Container" Extends="Container"><EntitySet Name="Qs" EntityType="A.Q"/></EntityContainer>
+                    """))
+        #expect(model.diagnostics.isEmpty)
+        #expect(model.container?.qualifiedName == "B.Container" && model.entitySets.map(\.name) == ["Qs", "Ps"])
+    }
+
+    @Test func containersThatExtendThemselves() throws {
+        let alone = try model(schema("S", "<EntityContainer Name=\"C\" Extends=\"C\"/>"))
+        #expect(alone.diagnostics.map(\.kind) == [.unknownResource] && alone.container?.extends == nil)
+        // No container of the name is meant more than another.
+        let many = try model((0..<20_000).map { schema("N\($0)", "<EntityContainer Name=\"C\" Extends=\"C\"/>") }.joined())
+        #expect(many.schemas.count == 20_000 && many.schemas.allSatisfy { $0.containers.first?.extends == nil })
+        // A target is in no container of a cycle.
+        let cycle = try model(
+            schema(
+                "S",
+                """
+                <EntityContainer Name="C" Extends="S.D"><FunctionImport Name="f" ReturnType="Edm.Int32" EntitySet="x"/></EntityContainer>
+                <EntityContainer Name="D" Extends="S.C"/>
+                """))
+        #expect(cycle.diagnostics.contains { $0.message == "the entity set 'x' isn't in the model" })
+    }
+
     @Test func typesInChildren() throws {
         let model = try model(
             schema(
