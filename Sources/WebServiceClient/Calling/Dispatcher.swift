@@ -183,6 +183,8 @@ struct Dispatcher: Sendable {
         guard let added = CallAttributes.current?.attributes(for: state.client) else { return }
         var settings = EndpointSettings()
         settings.attributes = added
+        // The digest stage refuses an invalid one as a fault of the request.
+        settings.attributes[ExpectedDigest.self] = nil
         let key = endpoint.identity.key
         let faults = SettingsCheck.faults(settings, key: key) + RetryCheck.faults(added, key: key)
         guard faults.isEmpty else { throw state.tableError(faults, call: endpoint.identity, isOwn: true) }

@@ -165,12 +165,12 @@ private struct StoredCallWriter {
         for attribute in attributes.all where !(attribute is any BindingAttribute) {
             let name = StoredCall.name(of: type(of: attribute))
             guard let encodable = attribute as? any Encodable, attribute is any Decodable else {
-                stored.omit(StoredOmission(.attribute, name))
+                stored.omit(StoredOmission(.attribute, "\(type(of: attribute))"))
                 continue
             }
             let json = String(decoding: try StoredJSON.data(of: encodable), as: UTF8.self)
             if !includesSecrets, SecretMask.text(ofBody: json, contentType: "application/json", of: known) != json {
-                stored.omit(StoredOmission(.attribute, name))
+                stored.omit(StoredOmission(.attribute, "\(type(of: attribute))"))
             } else {
                 stored.attributes.append(StoredCall.Attribute(type: name, json: json))
             }

@@ -362,7 +362,7 @@ import WebServiceTesting
             let other = try await client.with(HedgingPolicy.after(.seconds(1))) { try await $0.item(id: 7) }
             #expect(other.id == 7 && stub.requests.count == 4)
             // A dry run sends none, whatever the policy.
-            let shown = try await client.with(HedgingPolicy.after(.zero)) { client in
+            let shown = try await client.with(HedgingPolicy.after(.milliseconds(1))) { client in
                 try await client.dryRun { try await $0.item(id: 7) }
             }
             #expect(shown.url.path == "/v1/items/7" && stub.requests.count == 4)
