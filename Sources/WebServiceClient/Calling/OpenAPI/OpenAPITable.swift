@@ -80,8 +80,9 @@ struct OpenAPITable {
         let responses = operation["responses"]?.object?.map { ($0.0, names($0.1["content"])) } ?? []
         return .members(
             kept + [
-                ("parameters", .array(parameters)), ("body", names(body?["content"])), ("required", body?["required"] ?? .null),
-                ("argument", body?["x-argument"] ?? .null), ("responses", .members(responses)),
+                ("parameters", .array(parameters)), ("body", names(body?["content"])),
+                ("encodings", .array((body?["content"]?.object ?? [:]).map { $0.1["encoding"] ?? .null })),
+                ("required", body?["required"] ?? .null), ("argument", body?["x-argument"] ?? .null), ("responses", .members(responses)),
             ])
     }
 

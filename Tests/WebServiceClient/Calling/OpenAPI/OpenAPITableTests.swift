@@ -157,6 +157,34 @@ import Testing
         #expect(read.endpoints.keys == ["list(p:)", "one(id:)"] && read.notes.first?.contains("version 2") == true)
     }
 
+    @Test func `The encodings of forms are exported and read again`() throws {
+        let forms =
+            #""multipart/form-data": {"encoding": {"avatar": {"contentType": "image/png"}}}, "application/x-www-form-urlencoded": {"encoding": {"ids": {"style": "form", "explode": false}}}"#
+        let source =
+            #"{"openapi": "3.1.0", "servers": [{"url": "https://a.test"}], "paths": {"/x": {"post": {"operationId": "x", "requestBody": {"content": {"application/json": {}, \#(forms)}}}}}}"#
+        let table = try ServiceProfile(openAPI: Data(source.utf8)).endpoints
+        let types = try #require(table["x(body:as:)"]?.bodyTypes)
+        #expect(types.types.count == 3 && types.encodings.count == 2)
+        let original = ClientDescription(client: "C", table: table)
+        let read = try profile(original).endpoints
+        #expect(read["x(body:as:)"]?.bodyTypes == types)
+        #expect(original.markdown.contains("avatar in multipart/form-data: image/png"))
+
+        var document = try JSONReader().decode(JSONValue.self, from: Data(original.openAPI().utf8))
+        let content = document["paths"]?["/x"]?["post"]?["requestBody"]?["content"]
+        #expect(content?.object?.map(\.0) == types.types)
+        #expect(content?["multipart/form-data"]?["encoding"] == ["avatar": ["contentType": "image/png"]])
+        #expect(content?["application/x-www-form-urlencoded"]?["encoding"] == ["ids": ["style": "form", "explode": false]])
+        // An edited encoding counts.
+        document["paths"]?["/x"]?["post"]?["requestBody"]?["content"]?["multipart/form-data"]?["encoding"] = [
+            "avatar": ["contentType": "image/webp"]
+        ]
+        let edited = try ServiceProfile(openAPI: Data(document.description.utf8)).endpoints
+        let encodings = edited["x(body:as:)"]?.bodyTypes?.encodings
+        #expect(encodings?["multipart/form-data"] == ["avatar": PropertyEncoding(contentType: "image/webp")])
+        #expect(encodings?["application/x-www-form-urlencoded"] == types.encodings["application/x-www-form-urlencoded"])
+    }
+
     @Test func `Secrets and the program's own types are noted`() throws {
         struct Mine: EndpointAttribute { let text = "mine" }
         let defaults = EndpointDefaults(headers: ["Authorization": "Bearer hush", "X-Team": "red"])
