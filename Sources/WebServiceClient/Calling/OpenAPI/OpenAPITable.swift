@@ -25,8 +25,10 @@ struct OpenAPITable {
         }
         let positions = Dictionary(zip(keys, keys.indices), uniquingKeysWith: { first, _ in first })
         var endpoints: [(Int, ClientDescription.Endpoint)] = []
+        // A copy of an operation doesn't change the names of the others.
+        var found: Set<String> = []
         Self.forEachOperation(of: document) { _, _, node in
-            guard let endpoint = Self.endpoint(of: node) else { return }
+            guard let endpoint = Self.endpoint(of: node), found.insert(endpoint.key).inserted else { return }
             endpoints.append((positions[endpoint.key] ?? .max, endpoint))
         }
         // The sort isn't stable by itself, and operations have the document's order.
