@@ -165,19 +165,18 @@ extension RequestBinder {
 
     // MARK: Forms
 
-    /// The entries of a form, and their values as JSON, for properties that are JSON texts.
-    private func entries(of value: any Encodable) throws -> (entries: [(name: String, value: FieldTree)], json: JSONValue) {
+    /// The entries of a form.
+    private func entries(of value: any Encodable) throws -> [(name: String, value: FieldTree)] {
         let builder = FieldTreeBuilder(depthLimit: 32, keys: endpoint.fields.keys, dates: endpoint.fields.dates)
         guard case .record(let entries) = try builder.tree(of: value, at: .root, depth: 0) else {
             throw ReflectionError(.noName, at: .root, type: type(of: value))
         }
-        let encodings = plan.bodyTypes?.encodings.values.map { $0 } ?? []
-        let needsJSON = entries.contains { entry in
-            !entry.value.isSingle || encodings.contains { $0[entry.name]?.isJSON == true }
-        }
-        guard needsJSON else { return (entries, nil) }
-        let serializer = endpoint.serializer as? JSONSerializer ?? JSONSerializer()
-        return (entries, try JSONReader().decode(JSONValue.self, from: try JSONKeyOrder.sorted(serializer.encode(value))))
+        return entries
+    }
+
+    /// The entries of a form as JSON, with the names and dates of its fields.
+    private func members(of value: any Encodable) -> FormMembers {
+        FormMembers(value: value, serializer: (endpoint.serializer as? JSONSerializer ?? JSONSerializer()).following(endpoint.fields))
     }
 
     private func encoding(_ name: String, _ type: String) -> PropertyEncoding? { plan.bodyTypes?.encodings[type]?[name] }
@@ -185,12 +184,12 @@ extension RequestBinder {
     /// A form with encodings of single properties.
     private func form(_ value: any Encodable, _ type: MediaType, _ position: Int) throws -> RequestBody {
         do {
-            let (entries, json) = try entries(of: value)
+            var members = members(of: value)
             var fields: [ReflectedField] = []
-            for entry in entries {
+            for entry in try entries(of: value) {
                 let own = encoding(entry.name, type.essence)
-                if let own, own.isJSON, own.style == nil, let member = json[entry.name], !member.isNull {
-                    fields.append(ReflectedField(name: entry.name, value: member.description))
+                if let own, own.isJSON, own.style == nil, !entry.value.isMissing {
+                    fields.append(ReflectedField(name: entry.name, value: try members.member(entry.name).description))
                 } else {
                     let strategies = own?.style?.fields(endpoint.fields) ?? endpoint.fields
                     fields += try strategies.fields(of: entry.value, named: entry.name, type: Swift.type(of: value))
@@ -206,31 +205,54 @@ extension RequestBinder {
     private func multipart(_ value: any Encodable, _ position: Int) throws -> RequestBody {
         var form = MultipartForm()
         do {
-            let (entries, json) = try entries(of: value)
-            for entry in entries {
+            var members = members(of: value)
+            for entry in try entries(of: value) {
                 let own = encoding(entry.name, "multipart/form-data")
-                func append(_ tree: FieldTree, _ json: JSONValue?) {
+                func append(_ tree: FieldTree, _ json: () throws -> JSONValue) throws {
                     switch tree {
                     case .missing: return
                     case .text(let text) where own?.isJSON != true:
                         form.append(MultipartForm.Part(name: entry.name, contentType: own?.contentType, content: .data(Data(text.utf8))))
                     case .text, .list, .record:
-                        guard let json, !json.isNull else { return }
                         let type = own?.isJSON == true ? own?.contentType : nil
-                        form.append(.data(entry.name, Data(json.description.utf8), contentType: type ?? "application/json"))
+                        form.append(.data(entry.name, Data(try json().description.utf8), contentType: type ?? "application/json"))
                     }
                 }
-                let member = json[entry.name]
                 if case .list(let elements) = entry.value, own?.isJSON != true {
-                    for (index, element) in elements.enumerated() { append(element, member?[index]) }
+                    for (index, element) in elements.enumerated() { try append(element) { try members.member(entry.name, index) } }
                 } else {
-                    append(entry.value, member)
+                    try append(entry.value) { try members.member(entry.name) }
                 }
             }
             return try form.body()
         } catch {
             throw self.error(position, "the body", reason(error, position) + " Pass a MultipartForm for parts of other kinds.")
         }
+    }
+}
+
+/// The properties of a form as JSON. The form is encoded when the first of them is needed, since only JSON may refuse its other values.
+private struct FormMembers {
+    let value: any Encodable
+    let serializer: JSONSerializer
+    private var whole: JSONValue?
+
+    init(value: any Encodable, serializer: JSONSerializer) {
+        (self.value, self.serializer) = (value, serializer)
+    }
+
+    /// The value of a property, or of an element of its list.
+    ///
+    /// - Throws: ``ReflectionError`` if there is none, so that nothing is left out silently; or the error of the encoder.
+    mutating func member(_ name: String, _ index: Int? = nil) throws -> JSONValue {
+        let whole = try self.whole ?? JSONReader().decode(JSONValue.self, from: JSONKeyOrder.sorted(serializer.encode(value)))
+        self.whole = whole
+        let member = whole[name]
+        guard let found = index.map({ member?[$0] }) ?? member else {
+            let path = FieldPath.key(name, .root)
+            throw ReflectionError(.noJSONMember, at: index.map { .index($0, path) } ?? path, type: type(of: value))
+        }
+        return found
     }
 }
 

@@ -69,7 +69,7 @@ struct ArgumentStyle: Sendable, Hashable {
 }
 
 /// How a property of a form is written (OpenAPI 3.1.1, "Encoding Object").
-struct PropertyEncoding: Sendable, Hashable, CustomStringConvertible {
+struct PropertyEncoding: Sendable, Hashable {
     /// The style of the property's fields; `nil` for the endpoint's settings.
     var style: ArgumentStyle?
     /// The media type of the property's parts or texts.
@@ -80,8 +80,6 @@ struct PropertyEncoding: Sendable, Hashable, CustomStringConvertible {
         guard let type = contentType.flatMap({ MediaType($0) }) else { return false }
         return type.subtype == "json" || type.suffix == "json"
     }
-
-    var description: String { [style?.text, contentType].compactMap(\.self).joined(separator: ", ") }
 }
 
 /// The media types that an endpoint's body may have.
@@ -93,10 +91,13 @@ struct BodyTypes: Sendable, Hashable {
     /// How single properties of forms are written, by media type and property.
     var encodings: [String: [String: PropertyEncoding]] = [:]
 
-    /// The encodings as texts, in a stable order.
-    var encodingTexts: [String] {
+    /// The encodings of a description, in a stable order.
+    var described: [ClientDescription.PropertyEncoding] {
         encodings.sorted { $0.key < $1.key }.flatMap { type, properties in
-            properties.sorted { $0.key < $1.key }.map { "\($0.key) in \(type.replacing("/", with: " ")): \($0.value)" }
+            properties.sorted { $0.key < $1.key }.map { name, encoding in
+                ClientDescription.PropertyEncoding(
+                    mediaType: type, property: name, contentType: encoding.contentType, style: encoding.style.map { $0.text ?? "" })
+            }
         }
     }
 

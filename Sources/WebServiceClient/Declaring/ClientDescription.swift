@@ -65,6 +65,18 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var aliases: [String]?
     }
 
+    /// How one property of a form is written (OpenAPI 3.1.1, "Encoding Object").
+    public struct PropertyEncoding: Codable, Hashable, Sendable {
+        /// The media type of the form, without parameters.
+        public var mediaType: String
+        /// The name of the property on the wire.
+        public var property: String
+        /// The media type of the property; `nil` if its value decides.
+        public var contentType: String?
+        /// How lists and structures are written, if it isn't by the endpoint's settings: `arrays comma, objects joined`.
+        public var style: String?
+    }
+
     /// Settings of calls; `nil` for those that aren't set.
     public struct Settings: Codable, Hashable, Sendable {
         /// How the response's body is read: `raw`, or the parser that reads it regardless of its media type.
@@ -145,6 +157,8 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var serviceRoot: String?
         /// The media types of the body, if they aren't the serializer's, and the argument that chooses one.
         public var bodyTypes: [String]?
+        /// How single properties of the body's forms are written, in the order of media types and names; `nil` if none is special.
+        public var encodings: [PropertyEncoding]?
         /// The statuses that count as success, if the descriptor specifies them; with `+`, those in addition to the defaults.
         public var success: String?
         /// The root inside the payload.

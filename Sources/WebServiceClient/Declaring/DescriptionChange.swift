@@ -187,6 +187,7 @@ private struct DescriptionComparison {
         add(.body, "the body", old.body, new.body)
         add(.body, "a body of a method without one", old.allowsBody, new.allowsBody)
         add(.body, "the media types of the body", old.bodyTypes ?? [], new.bodyTypes ?? [])
+        add(.body, "the encodings of the body", (old.encodings ?? []).map(\.text), (new.encodings ?? []).map(\.text))
         add(.route, "the endpoint's service root", old.serviceRoot, new.serviceRoot)
         add(.argument, "calls with a part of the labels", old.takesPartOfLabels, new.takesPartOfLabels)
         if !accepted.isSubset(of: accepts) {

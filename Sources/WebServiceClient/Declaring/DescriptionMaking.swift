@@ -72,7 +72,8 @@ extension ClientDescription.Endpoint {
         allowsBody = descriptor.allowsBody ? true : nil
         takesPartOfLabels = descriptor.optional == nil ? nil : true
         serviceRoot = descriptor.serviceRoot.map(SecretMask.text(ofURL:))
-        bodyTypes = descriptor.bodyTypes.map { $0.types + ($0.choice.map { ["chosen by argument \($0)"] } ?? []) + $0.encodingTexts }
+        bodyTypes = descriptor.bodyTypes.map { $0.types + ($0.choice.map { ["chosen by argument \($0)"] } ?? []) }
+        encodings = descriptor.bodyTypes.flatMap { $0.encodings.isEmpty ? nil : $0.described }
         success = ClientDescription.success(of: descriptor.settings)
         // A name with a dot isn't two names.
         let names = descriptor.root.map { $0.contains(".") || $0.isEmpty ? "\"\($0)\"" : $0 }

@@ -30,7 +30,7 @@ struct DescribedEndpoint {
         descriptor.allowsBody = endpoint.allowsBody ?? false
         readArguments(endpoint)
         descriptor.serviceRoot = endpoint.serviceRoot
-        descriptor.bodyTypes = endpoint.bodyTypes.map { BodyTypes(described: $0) }
+        descriptor.bodyTypes = endpoint.bodyTypes.map { BodyTypes(described: $0, endpoint.encodings ?? []) }
         descriptor.root = endpoint.root.map(Self.names(inRoot:)) ?? []
         descriptor.cacheIdentifier = endpoint.cacheIdentifier
         descriptor.identifier = endpoint.identifier.flatMap { CallIdentifier(described: $0) }
@@ -184,9 +184,14 @@ extension EndpointArgument {
 extension BodyTypes {
     fileprivate static let choiceText = "chosen by argument "
 
-    fileprivate init(described texts: [String]) {
+    fileprivate init(described texts: [String], _ described: [ClientDescription.PropertyEncoding]) {
         let choice = texts.last.flatMap { $0.hasPrefix(Self.choiceText) ? String($0.dropFirst(Self.choiceText.count)) : nil }
         self.init(types: choice == nil ? texts : texts.dropLast(), choice: choice.map { EndpointArgument(text: $0) })
+        for one in described {
+            let style = one.style.flatMap { $0.isEmpty ? ArgumentStyle() : ArgumentStyle(text: $0) }
+            let type = one.contentType.flatMap { MediaType($0) == nil ? nil : $0 }
+            encodings[one.mediaType, default: [:]][one.property] = PropertyEncoding(style: style, contentType: type)
+        }
     }
 }
 

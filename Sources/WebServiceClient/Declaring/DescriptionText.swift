@@ -36,6 +36,9 @@ extension ClientDescription {
         var points = endpoint.query.map { "Query item \(text(of: $0))" } + endpoint.headers.map { "Header \(text(of: $0))" }
         if endpoint.body == "none" { points.append("No body") }
         if endpoint.allowsBody == true { points.append("May have a body") }
+        if let all = endpoint.encodings {
+            points.append("Encodings of the body: \(plain(all.map(\.text).joined(separator: "; ")))")
+        }
         if let types = endpoint.bodyTypes { points.append("Media types of the body: \(plain(types.joined(separator: ", ")))") }
         if let root = endpoint.serviceRoot { points.append("Service root: \(code(root))") }
         if endpoint.takesPartOfLabels == true {
@@ -119,4 +122,9 @@ extension ClientDescription {
         guard let data = try? encoder.encode(value) else { return "" }
         return String(decoding: data, as: UTF8.self)
     }
+}
+
+extension ClientDescription.PropertyEncoding {
+    /// The encoding in words, such as `avatar in multipart/form-data: image/png`.
+    var text: String { "\(property) in \(mediaType): " + [style, contentType].compactMap(\.self).joined(separator: ", ") }
 }

@@ -52,6 +52,15 @@ extension FieldReflection {
             }
         }
 
+        /// The same names in JSON.
+        var encoding: JSONEncoder.KeyEncodingStrategy {
+            switch kind {
+            case .asDeclared: .useDefaultKeys
+            case .snakeCase: .convertToSnakeCase
+            case .custom: .custom { path in FieldKey(stringValue: name(path.last?.stringValue ?? "", at: Array(path.dropLast()))) }
+            }
+        }
+
         /// Whether names remain unchanged.
         var isIdentity: Bool { kind == .asDeclared }
 
@@ -164,6 +173,16 @@ extension FieldReflection {
         /// Dates as an encoder's closure writes them.
         static func custom(encoding write: @escaping @Sendable (Date, any Encoder) throws -> Void) -> DateStrategy {
             DateStrategy(Conversion(write) { _ in nil })
+        }
+
+        /// The same dates in JSON.
+        var encoding: JSONEncoder.DateEncodingStrategy {
+            switch kind {
+            case .iso8601(let digits): DateStrategy.custom { ISO8601.text(of: $0, fractionDigits: digits) }.encoding
+            case .seconds: .secondsSince1970
+            case .milliseconds: .millisecondsSince1970
+            case .custom: conversion.map { JSONEncoder.DateEncodingStrategy.custom($0.write) } ?? .deferredToDate
+            }
         }
 
         /// Whether dates have the default form, which needs no conversion.

@@ -11,6 +11,9 @@ indirect enum FieldTree {
     /// Ordered names and values.
     case record([(name: String, value: FieldTree)])
 
+    /// Whether the tree is nil.
+    var isMissing: Bool { if case .missing = self { true } else { false } }
+
     /// Whether the tree is one text or nil.
     var isSingle: Bool {
         switch self {

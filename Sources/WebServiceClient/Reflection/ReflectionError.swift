@@ -28,6 +28,8 @@ public struct ReflectionError: DescribedError, Hashable, Sendable {
         case lazyNotComputed
         /// An `encode(to:)` that requested containers of different kinds from one encoder, or wrote one value twice.
         case mixedContainers
+        /// A property of a form that is JSON, and isn't in the JSON of the whole value.
+        case noJSONMember
 
         /// A sentence with the problem and the fix.
         public var description: String { "The value \(explanation)." }
@@ -69,6 +71,7 @@ extension ReflectionError.Problem {
             "is a structure or list inside a value that is joined to one field, such as by commas; choose another array or object strategy"
         case .lazyNotComputed: "is a lazy property that hasn't been computed; read it first, or make the type Encodable"
         case .mixedContainers: "asked its encoder for containers of different kinds or wrote a single value twice; fix its encode(to:)"
+        case .noJSONMember: "isn't in the JSON of the whole value under the same name; make the type encode the same names each time"
         }
     }
 }

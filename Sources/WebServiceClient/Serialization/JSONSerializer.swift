@@ -94,6 +94,21 @@ public struct JSONSerializer: SerializationDelegate {
         parser = .foundation(decoder)
     }
 
+    /// A serializer with the names and dates of fields, for the structures of a form. Its JSON is in UTF-8.
+    func following(_ fields: FieldReflection) -> JSONSerializer {
+        let copy = JSONEncoder()
+        copy.outputFormatting = encoder.outputFormatting
+        copy.dataEncodingStrategy = encoder.dataEncodingStrategy
+        copy.nonConformingFloatEncodingStrategy = encoder.nonConformingFloatEncodingStrategy
+        copy.userInfo = encoder.userInfo
+        // An encoder's own conversions may know more than the fields' copies of them.
+        let hasKeys = fields.keys == fieldStrategies.keys ?? .asDeclared
+        let hasDates = fields.dates == fieldStrategies.dates ?? .iso8601
+        copy.keyEncodingStrategy = hasKeys ? encoder.keyEncodingStrategy : fields.keys.encoding
+        copy.dateEncodingStrategy = hasDates ? encoder.dateEncodingStrategy : fields.dates.encoding
+        return JSONSerializer(encoder: copy, reader: JSONReader())
+    }
+
     /// Reads the elements of arrays that arrive in pieces, with the same strategies.
     var reader: JSONReader {
         switch parser {

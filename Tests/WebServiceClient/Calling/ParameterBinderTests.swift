@@ -31,7 +31,52 @@ private final class Searched: WebServiceClient, @unchecked Sendable {
     func upload(file: Data) async throws { try await call(file) }
 }
 
+private struct Address: Encodable, Sendable {
+    var streetName = "A"
+    var since = Date(timeIntervalSince1970: 5)
+}
+
+/// A structure, a list of structures, and a text.
+private struct Person: Encodable, Sendable {
+    var homeAddress = Address()
+    var otherHomes = [Address(streetName: "B")]
+    var fullName = "Ada"
+}
+
+/// A value with a text that its encoder refuses.
+private struct Level: Encodable, Sendable, TextRepresentable {
+    var text: String { "high" }
+
+    func encode(to encoder: any Encoder) throws { throw Refusal() }
+}
+
+private final class Forms: WebServiceClient, @unchecked Sendable {
+    override class var endpoints: EndpointTable {
+        let multipart = EndpointDescriptor.post("/form").body(.argument(0)).bodyTypes("multipart/form-data")
+        return [
+            "snake(_:)": multipart.attribute(FieldReflection.KeyStrategy.snakeCase)
+                .attribute(FieldReflection.DateStrategy.custom { _ in "day" }),
+            "followed(_:)": multipart.serializer(FormSerializer()),
+            "fields(_:)": .post("/form").body(.argument(0)).bodyTypes("application/x-www-form-urlencoded")
+                .attribute(FieldReflection.KeyStrategy.snakeCase)
+                .with { $0.bodyTypes?.encodings = ["application/x-www-form-urlencoded": ["home_address": Self.json]] },
+        ]
+    }
+
+    private static let json = PropertyEncoding(contentType: "application/json")
+}
+
 @Suite struct ParameterBinderTests {
+    private let forms = Forms(serviceRoot: "https://a.test") {
+        $0.serializer = JSONSerializer(keys: .snakeCase)
+        $0.transport = StubTransport()
+    }
+
+    private func text(_ call: (Forms) async throws -> Void) async throws -> String {
+        let request = try await forms.dryRun { try await call($0) }
+        return String(decoding: request.body?.data ?? Data(), as: UTF8.self)
+    }
+
     private let client = Searched(serviceRoot: "https://a.test/v1") { $0.transport = StubTransport() }
 
     @Test func `Methods and dynamic calls leave out optional arguments`() async throws {
@@ -55,6 +100,34 @@ private final class Searched: WebServiceClient, @unchecked Sendable {
         let sent = try await client.dryRun { try await $0.send(tags: ["a", "b"], session: "s 1") }
         #expect(sent.headers["X-Tags"] == "a,b" && sent.headers["Cookie"] == "sid=s%201")
         #expect(try await client.dryRun { try await $0.upload(file: Data()) }.url.absoluteString == "https://a.test/upload/assets")
+    }
+
+    @Test func `JSON in a form has the names and dates of its fields`() async throws {
+        let snake = try await text { try await $0.dynamic.snake(Person()) }
+        let json = "\r\nContent-Type: application/json\r\n\r\n"
+        #expect(snake.contains("name=\"home_address\"\(json){\"since\":\"day\",\"street_name\":\"A\"}\r\n"), "\(snake)")
+        #expect(snake.contains("name=\"other_homes\"\(json){\"since\":\"day\",\"street_name\":\"B\"}\r\n"), "\(snake)")
+        #expect(snake.contains("name=\"full_name\"\r\n\r\nAda\r\n"), "\(snake)")
+        let followed = try await text { try await $0.dynamic.followed(Person()) }
+        let address = "{\"since\":\"1970-01-01T00:00:05Z\",\"street_name\":\"A\"}"
+        #expect(followed.contains("name=\"home_address\"\(json)\(address)\r\n"), "\(followed)")
+        let fields = try await text { try await $0.dynamic.fields(["home_address": Address()]) }
+        #expect(fields.removingPercentEncoding == "home_address=\(address)", "\(fields)")
+    }
+
+    @Test func `A form is encoded as JSON only for properties that are JSON, and none is left out`() async throws {
+        struct Search: Encodable, Sendable {
+            let level = Level()
+            let tags = ["a", "b"]
+        }
+        let parts = try await text { try await $0.dynamic.followed(Search()) }
+        #expect(parts.contains("name=\"level\"\r\n\r\nhigh\r\n"), "\(parts)")
+        #expect(parts.components(separatedBy: "name=\"tags\"").count == 3, "\(parts)")
+        // Foundation writes a dictionary with keys of an enum as an array.
+        enum Kind: String, Encodable, Sendable { case home }
+        let error = await serviceError { _ = try await text { try await $0.dynamic.followed([Kind.home: Address()]) } }
+        #expect(error?.kind == .argument && error?.message.contains("\"home\"") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("isn't in the JSON of the whole value") == true, "\(error?.message ?? "")")
     }
 
     @Test func `Faults of parameters are listed`() {

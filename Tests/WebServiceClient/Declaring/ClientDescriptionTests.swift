@@ -21,6 +21,10 @@ private struct Owner: EndpointAttribute { let team: String }
 @Suite struct ClientDescriptionTests {
     typealias Modifier = @Sendable (EndpointDescriptor) -> EndpointDescriptor
 
+    private static func encoded(_ encoding: PropertyEncoding) -> Modifier {
+        { $0.bodyTypes("multipart/form-data").with { $0.bodyTypes?.encodings = ["multipart/form-data": ["a": encoding]] } }
+    }
+
     /// What endpoints can differ in. The values of one slot lead to different requests, results or attributes.
     static let slots: [(name: String, values: [Modifier])] = [
         (
@@ -126,6 +130,13 @@ private struct Owner: EndpointAttribute { let team: String }
         (
             "body types",
             [{ $0.bodyTypes("a/b") }, { $0.bodyTypes("a/b", "a/c") }, { $0.bodyTypes("a/b", chosenBy: .argument(0)) }]
+        ),
+        (
+            "encodings",
+            [
+                encoded(PropertyEncoding(contentType: "image/png")), encoded(PropertyEncoding(contentType: "text/csv")),
+                encoded(PropertyEncoding(style: ArgumentStyle(arrays: .comma, objects: .joined))),
+            ]
         ),
         ("circuit", [{ $0.circuitBreaker(.off) }, { $0.circuitBreaker(CircuitBreakerPolicy()) }]),
         ("limits", [{ $0.obeyingRateLimits() }, { $0.obeyingRateLimits(.ignored) }]),

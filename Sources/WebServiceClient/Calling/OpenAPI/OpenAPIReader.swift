@@ -95,6 +95,9 @@ private struct OpenAPIProfileReader {
     private let table: OpenAPITable?
     /// The endpoints of that table, with their positions in it.
     private var own: [(position: Int, entry: EndpointTable.Entry)] = []
+    /// The operations of the keys that are read, and of the names that they have in the document.
+    private var keys: [String: OpenAPINode] = [:]
+    private var ownNames: [String: OpenAPINode] = [:]
 
     /// The members of a path item that are operations (OpenAPI 3.1.1, "Path Item Object").
     private static let methods: Set<String> = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
@@ -190,8 +193,8 @@ private struct OpenAPIProfileReader {
         }
     }
 
-    /// The endpoint that the operation was made of.
-    private func ownEntry(of operation: Unnamed) -> (position: Int, entry: EndpointTable.Entry)? {
+    /// The endpoint that the operation was made of, whose key and name are taken then.
+    private mutating func ownEntry(of operation: Unnamed) -> (position: Int, entry: EndpointTable.Entry)? {
         let node = operation.node
         guard let table, node["x-endpoint"] != nil else { return nil }
         let found = table.entry(
@@ -204,12 +207,19 @@ private struct OpenAPIProfileReader {
             document.note(node, "the endpoint has faults: \(reasons); the operation is read instead")
             return nil
         }
+        if let other = keys[found.entry.key] {
+            document.note(node, "its key \(found.entry.key) is that of \(other.pointer); the extension is left out")
+            return nil
+        }
+        keys[found.entry.key] = node
+        if let name = node["operationId"]?.text { ownNames[MethodName.identifier(of: name)] = node }
         return found
     }
 
     /// Reads the operations with names first, because the others get names that aren't taken.
     private mutating func readOperations() {
-        var names: [String: OpenAPINode] = [:]
+        // A copy of an exported operation has the name of the original.
+        var names = ownNames
         for (index, (name, operation)) in operations.enumerated() {
             guard let name else { continue }
             let baseName = MethodName.identifier(of: name)
@@ -222,8 +232,13 @@ private struct OpenAPIProfileReader {
                 document.fault(
                     operation.node,
                     "the operationId \"\(SerializationError.excerpt(name))\" is the name of another operation: \(other.pointer)")
+                continue
             }
             read(operation, at: index, as: baseName)
+        }
+        for (key, node) in keys.sorted(by: { $0.key < $1.key }) {
+            guard let name = try? MethodName(key), names[name.baseName] == nil else { continue }
+            names[name.baseName] = node
         }
         for (index, (name, operation)) in operations.enumerated() where name == nil {
             let baseName = MethodName.identifier(method: operation.method.rawValue, path: operation.path)
@@ -253,6 +268,9 @@ private struct OpenAPIProfileReader {
             let entry = operation.entry(baseName: baseName, security: security.requirements(of: found.node), serviceRoot: own)
             if let fault = Self.fault(of: entry) {
                 return document.note(found.node, "\(fault); the operation is left out")
+            }
+            if let other = keys.updateValue(found.node, forKey: entry.key) {
+                document.fault(found.node, "its key \(entry.key) is that of another operation: \(other.pointer)")
             }
             entries[index] = entry
         } catch {

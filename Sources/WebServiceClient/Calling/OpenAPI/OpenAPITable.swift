@@ -25,8 +25,10 @@ struct OpenAPITable {
         }
         let positions = Dictionary(zip(keys, keys.indices), uniquingKeysWith: { first, _ in first })
         var endpoints: [(Int, ClientDescription.Endpoint)] = []
+        // A copy of an operation doesn't change the names of the others.
+        var found: Set<String> = []
         Self.forEachOperation(of: document) { _, _, node in
-            guard let endpoint = Self.endpoint(of: node) else { return }
+            guard let endpoint = Self.endpoint(of: node), found.insert(endpoint.key).inserted else { return }
             endpoints.append((positions[endpoint.key] ?? .max, endpoint))
         }
         // The sort isn't stable by itself, and operations have the document's order.
@@ -80,8 +82,9 @@ struct OpenAPITable {
         let responses = operation["responses"]?.object?.map { ($0.0, names($0.1["content"])) } ?? []
         return .members(
             kept + [
-                ("parameters", .array(parameters)), ("body", names(body?["content"])), ("required", body?["required"] ?? .null),
-                ("argument", body?["x-argument"] ?? .null), ("responses", .members(responses)),
+                ("parameters", .array(parameters)), ("body", names(body?["content"])),
+                ("encodings", .array((body?["content"]?.object ?? [:]).map { $0.1["encoding"] ?? .null })),
+                ("required", body?["required"] ?? .null), ("argument", body?["x-argument"] ?? .null), ("responses", .members(responses)),
             ])
     }
 

@@ -47,6 +47,31 @@ struct OpenAPIExportMedia {
         return [setting(\.serializer).flatMap(Self.mediaType(of:)) ?? Self.json]
     }
 
+    /// The member `encoding` of a form (OpenAPI 3.1.1 §4.8.15); none if no property is special.
+    func encoding(of type: String) -> [OpenAPIExport.Member] {
+        let essence = MediaType(type)?.essence
+        let properties = (endpoint.encodings ?? []).filter { $0.mediaType == essence }.map { property in
+            var members: [OpenAPIExport.Member] = property.contentType.map { [("contentType", .string($0))] } ?? []
+            if let text = property.style, let (style, explode) = Self.style(of: ArgumentStyle(text: text)) {
+                members += [("style", .string(style)), ("explode", .boolean(explode))]
+            }
+            return (property.property, JSONValue.members(members))
+        }
+        return properties.isEmpty ? [] : [("encoding", .members(properties))]
+    }
+
+    /// The inverse of the styles' strategies; `nil` for those of no style.
+    private static func style(of style: ArgumentStyle?) -> (name: String, explode: Bool)? {
+        switch (style?.arrays, style?.objects) {
+        case (.space, .joined): ("spaceDelimited", false)
+        case (.pipe, .joined): ("pipeDelimited", false)
+        case (.brackets, .nested): ("deepObject", true)
+        case (.repeatedKey, .spread): ("form", true)
+        case (.comma, .joined): ("form", false)
+        default: nil
+        }
+    }
+
     /// The media types that are accepted, without parameters.
     private var accepted: [String] {
         if let text = field("accept") {

@@ -189,7 +189,7 @@ struct OpenAPIExportOperation {
     /// The Request Body Object; `nil` if no argument is the body.
     private var body: JSONValue? {
         guard let argument = endpoint.arguments?.first(where: { $0.places.contains("body") }) else { return nil }
-        let content = JSONValue.members(media.sent.map { ($0, ["schema": [:]]) })
+        let content = JSONValue.members(media.sent.map { ($0, JSONValue.members([("schema", [:])] + media.encoding(of: $0))) })
         let isRequired = endpoint.takesPartOfLabels == true && argument.isOptional != true
         return .members(
             (isRequired ? [("required", true)] : [])

@@ -157,6 +157,63 @@ import Testing
         #expect(read.endpoints.keys == ["list(p:)", "one(id:)"] && read.notes.first?.contains("version 2") == true)
     }
 
+    @Test func `The encodings of forms are exported and read again`() throws {
+        let forms =
+            #""multipart/form-data": {"encoding": {"avatar": {"contentType": "image/png"}}}, "application/x-www-form-urlencoded": {"encoding": {"ids": {"style": "form", "explode": false}}}"#
+        let source =
+            #"{"openapi": "3.1.0", "servers": [{"url": "https://a.test"}], "paths": {"/x": {"post": {"operationId": "x", "requestBody": {"content": {"application/json": {}, \#(forms)}}}}}}"#
+        let table = try ServiceProfile(openAPI: Data(source.utf8)).endpoints
+        let types = try #require(table["x(body:as:)"]?.bodyTypes)
+        #expect(types.types.count == 3 && types.encodings.count == 2)
+        let original = ClientDescription(client: "C", table: table)
+        let read = try profile(original).endpoints
+        #expect(read["x(body:as:)"]?.bodyTypes == types)
+        #expect(original.markdown.contains("avatar in multipart/form-data: image/png"))
+
+        var document = try JSONReader().decode(JSONValue.self, from: Data(original.openAPI().utf8))
+        let content = document["paths"]?["/x"]?["post"]?["requestBody"]?["content"]
+        #expect(content?.object?.map(\.0) == types.types)
+        #expect(content?["multipart/form-data"]?["encoding"] == ["avatar": ["contentType": "image/png"]])
+        #expect(content?["application/x-www-form-urlencoded"]?["encoding"] == ["ids": ["style": "form", "explode": false]])
+        // An edited encoding counts.
+        document["paths"]?["/x"]?["post"]?["requestBody"]?["content"]?["multipart/form-data"]?["encoding"] = [
+            "avatar": ["contentType": "image/webp"]
+        ]
+        let edited = try ServiceProfile(openAPI: Data(document.description.utf8)).endpoints
+        let encodings = edited["x(body:as:)"]?.bodyTypes?.encodings
+        #expect(encodings?["multipart/form-data"] == ["avatar": PropertyEncoding(contentType: "image/webp")])
+        #expect(encodings?["application/x-www-form-urlencoded"] == types.encodings["application/x-www-form-urlencoded"])
+    }
+
+    @Test(arguments: [true, false]) func `A copy of an exported operation needs a name of its own`(keepsExtension: Bool) throws {
+        let original = description([("pets(limit:)", .get("/pets").query("limit", .argument(0)).optional("limit"))])
+        var document = try JSONReader().decode(JSONValue.self, from: Data(original.openAPI().utf8))
+        var copy = try #require(document["paths"]?["/pets"])
+        if !keepsExtension { copy["get"]?["x-endpoint"] = nil }
+        document["paths"]?["/v2/pets"] = copy
+        let text = document.description
+        let error = #expect(throws: ServiceProfileError.self) { try ServiceProfile(openAPI: Data(text.utf8)) }
+        #expect(
+            error?.faults == [
+                "#/paths/~1v2~1pets/get: the operationId \"pets\" is the name of another operation: #/paths/~1pets/get"
+            ])
+        document["paths"]?["/v2/pets"]?["get"]?["operationId"] = "morePets"
+        let read = try ServiceProfile(openAPI: Data(document.description.utf8)).endpoints
+        #expect(read.keys == ["pets(limit:)", "morePets(limit:)"])
+    }
+
+    @Test func `An operation without a name doesn't take the name of an endpoint`() throws {
+        let original = description([("getX()", .get("/y")), ("find()", .endpoint("QUERY", "/z"))])
+        var document = try JSONReader().decode(JSONValue.self, from: Data(original.openAPI().utf8))
+        document["paths"]?["/x"] = ["get": ["responses": [:]]]
+        let others = try #require(document["paths"]?["/z"]?["x-endpoints"]?.array)
+        document["paths"]?["/z"]?["x-endpoints"] = .array(others + others)
+        let profile = try ServiceProfile(openAPI: Data(document.description.utf8))
+        #expect(profile.endpoints.keys == ["getX()", "find()"] && profile.endpoints["getX()"]?.route == .template("/y"))
+        #expect(profile.notes.contains { $0.contains("its name getX is that of #/paths/~1y/get") }, "\(profile.notes)")
+        #expect(profile.notes.contains { $0.contains("its key find() is that of #/paths/~1z/x-endpoints/0") }, "\(profile.notes)")
+    }
+
     @Test func `Secrets and the program's own types are noted`() throws {
         struct Mine: EndpointAttribute { let text = "mine" }
         let defaults = EndpointDefaults(headers: ["Authorization": "Bearer hush", "X-Team": "red"])
