@@ -171,13 +171,14 @@ extension ClientDescription.Argument {
         add(plan.identifier?.template.arguments.sorted() ?? [], "identifier")
         var position = 0
         return plan.key.labels.map { label in
-            guard !descriptor.ignored.contains(label) else { return Self(label: label, places: []) }
-            defer { position += 1 }
             let isOptional = descriptor.optional?.contains(label) ?? false
             let aliases = descriptor.aliases.filter { $0.value == label }.keys.sorted()
-            return Self(
-                label: label, position: position, places: places[position] ?? [], isOptional: isOptional ? true : nil,
-                aliases: aliases.isEmpty ? nil : aliases)
+            var argument = Self(label: label, places: [], isOptional: isOptional ? true : nil, aliases: aliases.isEmpty ? nil : aliases)
+            guard !descriptor.ignored.contains(label) else { return argument }
+            argument.position = position
+            argument.places = places[position] ?? []
+            position += 1
+            return argument
         }
     }
 }

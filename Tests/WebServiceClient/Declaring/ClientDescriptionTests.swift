@@ -22,7 +22,10 @@ private struct Owner: EndpointAttribute { let team: String }
     typealias Modifier = @Sendable (EndpointDescriptor) -> EndpointDescriptor
 
     private static func encoded(_ encoding: PropertyEncoding) -> Modifier {
-        { $0.bodyTypes("multipart/form-data").with { $0.bodyTypes?.encodings = ["multipart/form-data": ["a": encoding]] } }
+        { descriptor in
+            let typed = descriptor.bodyTypes == nil ? descriptor.bodyTypes("multipart/form-data") : descriptor
+            return typed.with { $0.bodyTypes?.encodings = ["multipart/form-data": ["a": encoding]] }
+        }
     }
 
     /// What endpoints can differ in. The values of one slot lead to different requests, results or attributes.
