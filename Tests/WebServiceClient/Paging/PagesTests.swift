@@ -12,7 +12,8 @@ private final class Counted: Decodable, Sendable {
     let id: Int
 
     init(from decoder: any Decoder) throws {
-        id = try decoder.singleValueContainer().decode(Int.self)
+        let container = try decoder.singleValueContainer()
+        id = try (try? container.decode(Int.self)) ?? container.decode([String: Int].self)["id"] ?? -1
         Self.live.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
     }
 
@@ -162,21 +163,40 @@ extension AsyncSequence {
         #expect(try await items.prefix(3).collected() == [1, 1, 2])
     }
 
-    @Test func `A thousand pages need memory for one`() async throws {
-        let (client, stub) = client { request in
-            let page = Int(query(request)["page"] ?? "1") ?? 0
-            let link: HTTPFields = page < 1_000 ? ["Link": "<https://api.test/v1/list?page=\(page + 1)>; rel=next"] : [:]
-            return try json((1...10).map { page * 10 + $0 }, headers: link)
+    @Test func `A thousand pages of each style need memory for one`() async throws {
+        struct Body: Encodable {
+            let items: [[String: Int]]
+            let next: String?
+            let cursor: Int?
+            let more: Bool
         }
-        Counted.live.withLock { $0 = (0, 0) }
-        var count = 0
-        for try await item in client.http.get("/list").paged(by: .linkHeader).items(Counted.self) {
-            count += 1
-            #expect(item.id == 10 + count)
+        let last = 1_000
+        let styles: [(PagingStyle, parameter: String, step: Int)] = [
+            (.linkHeader, "page", 1), (.nextURL(at: "next"), "page", 1), (.cursor(at: "cursor", query: "cursor"), "cursor", 1),
+            (.lastID(at: "id", query: "after", more: "more", limit: 10), "after", 10), (.offset(query: "offset", limit: 10), "offset", 10),
+            (.pageNumber(query: "page", first: 0, size: 10), "page", 1),
+        ]
+        for (style, parameter, step) in styles {
+            let (client, stub) = client { request in
+                let page = query(request)[parameter].flatMap { Int($0) }.map { ($0 + step - 1) / step } ?? 0
+                // The last page is short, which ends styles that count.
+                let items = (0..<(page == last - 1 ? 9 : 10)).map { ["id": page * 10 + $0 + 1] }
+                let isLast = page == last - 1
+                let next = "/v1/list?page=\(page + 1)"
+                return try json(
+                    Body(items: items, next: isLast ? nil : next, cursor: isLast ? nil : page + 1, more: !isLast),
+                    headers: isLast ? [:] : ["Link": "<\(next)>; rel=next"])
+            }
+            Counted.live.withLock { $0 = (0, 0) }
+            var count = 0
+            for try await item in client.http.get("/list").describing({ $0.decoding(at: "items").paged(by: style) }).items(Counted.self) {
+                count += 1
+                guard item.id == count else { throw TestingFailure("\(style): \(item.id) came for \(count)") }
+            }
+            #expect(count == 9_999 && stub.requests.count == last, "\(style): \(count), \(stub.requests.count)")
+            let (now, most) = Counted.live.withLock { $0 }
+            #expect(now == 0 && most <= 21, "\(style): \(most)")
         }
-        #expect(count == 10_000 && stub.requests.count == 1_000)
-        let (now, most) = Counted.live.withLock { $0 }
-        #expect(now == 0 && most <= 21, "\(most)")
     }
 
     @Test func `The last page of XML may have no items`() async throws {
