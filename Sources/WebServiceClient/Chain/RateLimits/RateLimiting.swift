@@ -22,35 +22,27 @@ struct RateLimiting: Interceptor {
         let mayWait = !(HeldSlots.current?.include(queue) ?? false)
         let key = context.identity.key
         var passed: [RateGate] = []
-        for (place, limit) in [(RateLimiter.Place.endpoint(key), own), (.client(common?.method), common?.limit)] {
-            guard let limit else { continue }
-            let bounds = RateGate.Bounds(longest: limit.longestWait, end: request.end) { wait, longest in
-                .limit(limit, wait: wait, longest: longest)
-            }
-            let gate = limiter.gate(at: place, limit)
-            do {
-                try await gate.pass(bounds, mayWait: mayWait, context)
-            } catch {
-                giveBack(passed)
-                throw error
-            }
-            passed.append(gate)
-        }
-        guard let service, let origin = request.origin else { return try await next(request, context) }
         do {
-            try await pass(service, origin, request.end, mayWait: mayWait, context, &passed)
+            for (place, limit) in [(RateLimiter.Place.endpoint(key), own), (.client(common?.method), common?.limit)] {
+                guard let limit else { continue }
+                let bounds = RateGate.Bounds(longest: limit.longestWait, end: request.end) { wait, longest in
+                    .limit(limit, wait: wait, longest: longest)
+                }
+                let gate = limiter.gate(at: place, limit)
+                try await gate.pass(bounds, mayWait: mayWait, context)
+                passed.append(gate)
+            }
+            if let service, let origin = request.origin {
+                try await pass(service, origin, request.end, mayWait: mayWait, context, &passed)
+            }
         } catch {
-            giveBack(passed)
+            // The call isn't sent, so the gates before the one that refuses it get their tokens back.
+            for gate in passed { gate.change { bucket, _ in bucket.giveBack() } }
             throw error
         }
         let response = try await next(request, context)
-        learn(from: response, origin, service, context)
+        if let service, let origin = request.origin { learn(from: response, origin, service, context) }
         return response
-    }
-
-    /// Returns the tokens of a call that isn't sent, because a gate after these refuses it.
-    private func giveBack(_ passed: [RateGate]) {
-        for gate in passed { gate.change { bucket, _ in bucket.giveBack() } }
     }
 
     /// Waits as the service has asked.
