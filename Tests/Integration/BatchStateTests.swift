@@ -5,7 +5,7 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// Batches that a service executes over SQLite, beside the same requests one by one: the same results, and the same rows at the end.
+    /// Compares batches that a service executes over SQLite with the same requests sent one by one: results and final rows are equal.
     ///
     /// `STATE_ROUNDS` sets the number of random rounds, `JUDGE_SEED` the seed of the first one.
     @Suite struct BatchStateTests {
@@ -63,7 +63,7 @@ extension IntegrationTests {
 
         // MARK: Faults
 
-        /// A read, a group and a creation, of which each outcome is known.
+        /// A read, a group and a creation, each with a known outcome.
         private struct Parts {
             var batch = ODataBatch()
             let read: BatchPart<StoreItem>
@@ -118,7 +118,7 @@ extension IntegrationTests {
                         // The engine may report the cut before the answer's first byte.
                         outcomes = expected.map { _ in .unknown }
                     }
-                    // Each outcome is right or unknown, and those of a group are known together.
+                    // Each outcome is right or unknown, and the outcomes of a group are known together.
                     for (outcome, right) in zip(outcomes, expected) { #expect(outcome == right || outcome == .unknown, "\(kind) \(cut)") }
                     #expect((outcomes[1] == .unknown) == (outcomes[2] == .unknown), "\(kind) \(cut)")
                     #expect(try await store.state() == state, "\(kind) \(cut)")
@@ -137,7 +137,7 @@ extension IntegrationTests {
             for position in 1...6 {
                 let store = try ItemStore()
                 let before = try await store.state()
-                // The first request is of its own, and so are those after the group.
+                // The first request is in no group, nor are the requests after the group.
                 let mode = (isJSON ? "" : form + ".") + "fail-\(position)"
                 let client = client(of: store, mode: mode, isJSON: isJSON, isLater: true)
                 // A read that fails would be sent again, in a batch with other ids.

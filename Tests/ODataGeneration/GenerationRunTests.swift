@@ -39,7 +39,7 @@ struct GenerationRunTests {
 
     @Test func filesThatAreLeftOverAreRemoved() throws {
         _ = try run(generator(files: 4))
-        // Only the name is like that of generated code.
+        // The file resembles generated code by its name alone.
         try Data("struct Mine {}\n".utf8).write(to: place("shop.odata.9.swift"))
         let changes = try run(generator(files: 2))
         #expect(changes.suffix(2) == [.removed(place("shop.odata.3.swift")), .removed(place("shop.odata.4.swift"))])
@@ -83,7 +83,7 @@ struct GenerationRunTests {
             #expect(error.description.contains("shop.odata.swift:1:1: error: this file can't be \(force ? "written" : "read")"))
         }
         try FileManager.default.removeItem(at: place("shop.odata.swift"))
-        // A placeholder isn't anybody's work.
+        // A placeholder contains no edits to lose.
         try Data().write(to: place("shop.odata.swift"))
         #expect(try run(generator()).count == 1)
     }

@@ -25,7 +25,7 @@ public final class DeclaredCalls: WebServiceClient, @unchecked Sendable {
     public enum Stages: String, CaseIterable {
         /// None but the transport's: no redirects, no retries.
         case bare
-        /// Those of a new client.
+        /// The calls of a new client.
         case defaults
         /// A retry policy with a budget, a circuit breaker, a queue, and a rate limit that no call reaches.
         case controlled

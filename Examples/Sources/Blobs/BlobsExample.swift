@@ -11,7 +11,7 @@ enum BlobsExample: Example {
         let server = try service.start()
         let store = BlobStore(root: server.url.absoluteString + "/archive", id: "AKID", key: "secret")
 
-        // A list in pages of 100, each of which says where the next one begins.
+        // A list in pages of 100. Each page contains the marker of the next one.
         service.add(250, prefix: "logs/")
         service.add(1, prefix: "other/")
         let blobs = try await store.blobs(prefix: "logs/").reduce(into: []) { $0.append($1) }

@@ -5,7 +5,7 @@ import WebServiceTesting
 protocol Example: Sendable {
     /// The name on the command line.
     static var name: String { get }
-    /// What the example shows.
+    /// The lines that the example prints.
     static var summary: String { get }
 
     /// Uses the client.

@@ -174,7 +174,7 @@ import Testing
         #expect(!endings.contains(.failed))
     }
 
-    /// On Linux, Foundation ends the process where it gets an answer about a redirect of a task that was cancelled meanwhile.
+    /// On Linux, Foundation traps if its redirect handler is called after the task was cancelled.
     @Test func `a call that is cancelled before its redirect is looked at ends`() async throws {
         let redirected = AsyncStream<Void>.makeStream()
         let server = try RawServer { connection in
@@ -186,7 +186,7 @@ import Testing
         let fine = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         var request = try server.request()
         request.timeouts = ServiceTimeouts(firstByte: nil, idle: nil)
-        // Progress is told on the queue on which URLSession asks: so it asks when this says so.
+        // URLSession calls its delegate on the queue that reports progress, so this gate controls when it asks.
         let held = AsyncStream<Void>.makeStream()
         let gate = DispatchSemaphore(value: 0)
         let isFirst = Locked(true)
@@ -211,7 +211,7 @@ import Testing
             let task = Task { await end(of: request) }
             var answers = redirected.stream.makeAsyncIterator()
             _ = await answers.next()
-            // URLSession's own threads still have to take note of the answer, which nobody is told.
+            // URLSession's threads process the answer later, and report no event for it.
             try await Task.sleep(for: .milliseconds(100))
             task.cancel()
             let ending = await task.value

@@ -42,7 +42,7 @@ import WebServiceTesting
         "An upload from a file, also one that a stream was spooled to, may end the process when its exchange ends before its body: "
         + "a chunk that is read then is handed to a libcurl handle that is gone."
     #else
-    // Never run so far on Apple platforms by those who write this: these two are documented of URLSession there.
+    // Not yet run on Apple platforms. URLSession's documentation states these two gaps.
     private static let knownGaps = [
         "fields/none-added": "Accept-Language is added, and nothing takes it away.",
         "fields/response-apart": "Fields of one name are joined, in no order.",

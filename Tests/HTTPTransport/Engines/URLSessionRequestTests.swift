@@ -3,7 +3,7 @@ import HTTPTransport
 import TestSupport
 import Testing
 
-/// What is refused before anything is sent, each with a sentence that names what is wrong.
+/// Requests that are refused before anything is sent, each with an error that names the fault.
 @Suite struct URLSessionRequestTests {
     private let transport = URLSessionTransport()
 

@@ -3,7 +3,7 @@ import TestSupport
 
 /// Random steps, some of them in groups, which are sent as a batch or one by one.
 struct BatchScript {
-    /// Steps of which all or none are performed, or a single step.
+    /// Steps that are performed all or not at all, or a single step.
     struct Unit {
         var range: Range<Int>
         var isGroup: Bool
@@ -14,7 +14,7 @@ struct BatchScript {
     /// The earlier steps that must succeed before a step, besides those that it refers to.
     private(set) var needed: [Int: [Int]] = [:]
     let policy: BatchErrorPolicy
-    /// Whether steps refer only to others of their own group, so that the batch can be split between its units.
+    /// Whether steps refer only to steps of the same group, so that the batch can be split between its units.
     let isLocal: Bool
 
     /// The most steps in a group.

@@ -118,7 +118,7 @@ enum BatchStep: Sendable {
     }
 }
 
-/// What a step results in.
+/// The result of a step.
 enum BatchOutcome: Equatable {
     /// The value as text, without the service's root.
     case done(String)

@@ -44,7 +44,7 @@ struct ItemStore: Sendable {
         Int(String(decoding: try await control.http.get("/batches/%%0%%", name).response(Data.self).value, as: UTF8.self)) ?? -1
     }
 
-    /// Performs requests of which all or none are kept, as the service does with a change set.
+    /// Performs requests and keeps all or none, as the service does with a change set.
     ///
     /// - Parameter body: returns whether the changes are kept.
     func together(_ body: () async throws -> Bool) async throws {

@@ -51,7 +51,7 @@ import WebServiceTesting
             let service = BatchService(.init(fault: { $0.prefix(cut) }), people: [1: "Ada"])
             let parts = Parts(people)
             let answer = try await client(service, isJSON: isJSON).send(parts.batch)
-            // What isn't known says so, although everything was performed.
+            // Unknown outcomes are reported as unknown, although everything was performed.
             #expect(service.content.people.count == 4)
             #expect(!answer.failures.isEmpty, "cut at \(cut)")
             for error in answer.failures {

@@ -63,7 +63,7 @@ import WebServiceTesting
         for try await response in client.responses(to: 1...count, { try await client.fetch(people.key($0)) }) {
             #expect(try response.index == expected && response.value.Id == expected + 1)
             expected += 1
-            // Only what was asked for has been read.
+            // Only the requested parts have been read.
             #expect(sent.withLock { $0 } <= expected + 2)
         }
         #expect(expected == count)

@@ -11,7 +11,7 @@ import WebServiceClient
 @Suite struct BatchRoundTripTests {
     private static var python: String { ProcessInfo.processInfo.environment["JUDGE_PYTHON"] ?? "python3" }
 
-    /// Returns random requests: of their own, and in groups of neighbours.
+    /// Returns random requests, single ones and groups of neighbours.
     private static func units(_ generator: inout SeededGenerator, isJSON: Bool) -> [[BatchRequest]] {
         var number = 0
         var group = 0
@@ -55,7 +55,7 @@ import WebServiceClient
         return data + writer.end()
     }
 
-    /// What a parser finds in a batch: the requests, each in a line.
+    /// The requests that a parser finds in a batch, one per line.
     private static func lines(_ units: [[BatchRequest]], isJSON: Bool) -> [String] {
         units.enumerated().flatMap { index, unit in
             unit.map { request in

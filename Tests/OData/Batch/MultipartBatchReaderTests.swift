@@ -22,7 +22,7 @@ import WebServiceClient
         return String(decoding: line.drop { $0 != UInt8(ascii: "-") }.dropFirst(2), as: UTF8.self)
     }
 
-    /// What a reader finds: each message or fault in a line, change sets in brackets.
+    /// The messages and faults that a reader finds, one per line, with change sets in brackets.
     private static func read(_ body: Data, _ boundary: String, cuts: [Int] = []) -> [String] {
         func text(_ message: Result<BatchMessage, ODataBatchError>) -> String {
             switch message {

@@ -294,7 +294,7 @@ import WebServiceTesting
             stub["Items"] = .inTurn(accepted(place), .json(#"{"operation":"copy","status":"completed"}"#))
             let done: ODataJob<NoContent> = try await client().start(invoking: action)
             _ = try await done.value
-            // With a status of its own, the body is the result.
+            // If the answer has the final status itself, its body is the result.
             stub["Items"] = .inTurn(accepted(place), .json(failed, headers: ["AsyncResult": "200"]))
             let other: ODataJob<DynamicEntity> = try await client().start(invoking: action)
             #expect(try await other.value["status"] == "failed")

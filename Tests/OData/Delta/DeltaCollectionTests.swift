@@ -127,7 +127,7 @@ import WebServiceClient
             #expect(throws: (any Error).self, "\(entry)") { try unchanged.apply(change(entry)) }
             #expect(try text(unchanged) == [#"{"ID":1,"Orders":[{"ID":7}]}"#])
         }
-        // Related entities with keys of their own.
+        // Related entities that have keys.
         var other = DeltaCollection<DynamicEntity>(keys: ["ID"], relations: ["Lines": ["No", "Order"]])
         try other.apply(change(#"{"ID":1,"Lines@delta":[{"No":1,"Order":2},{"No":2,"Order":1}]}"#))
         try other.apply(change(#"{"ID":1,"Lines@delta":[{"@id":"Lines(Order=2,No=1)","@removed":{}}]}"#))
@@ -218,7 +218,7 @@ import WebServiceClient
                 #expect(try (text(collection) == [entity]) != isOfQuery, "\(context) \(source)")
             }
         }
-        // Of a path, the last name is the set of the id.
+        // The last name of a path is the entity set of the id.
         let nested = DeltaPlace(settings: PayloadSettings(), pageSet: "Customers(1)/Orders")
         let link = ODataValue.object(["@context": "#$link", "source": "Customers(1)/Orders(2)", "relationship": "Notes"])
         guard case .linked(let changed) = try DeltaEntry(link, at: nested).kind else { throw NoLink() }

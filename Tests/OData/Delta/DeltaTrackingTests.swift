@@ -6,7 +6,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// The tracked copy of a service that changes at random, beside the service.
+/// Compares the tracked copy of a service that changes at random with the service.
 @Suite struct DeltaTrackingTests {
     private let request = FetchRequest<DynamicEntity>(from: "Things")
 

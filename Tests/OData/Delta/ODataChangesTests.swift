@@ -120,7 +120,7 @@ import WebServiceTesting
         }
         stub["Items"] = .json(#"{"error":{"code":"badRequest","message":"m"}}"#, status: 400)
         #expect(await read(client.changes(of: items, since: cursor)).error?.status == 400)
-        // A service that knows none of its own links isn't asked forever.
+        // A service that rejects each of its links isn't asked forever.
         stub["Items"] = .answering { request in
             guard request.request.url.query()?.contains("token") == true else { return page("", next: "Items?$skiptoken=1") }
             return .status(410)
@@ -188,7 +188,7 @@ import WebServiceTesting
         stub["Items"] = page(#"{"id":1}"#, next: "Items?$skiptoken=1")
         let (events, _, error) = await read(client.changes(of: items))
         #expect(events == ["begin", "1", ",", "1"] && error?.cause as? ODataLinkError == .loop("https://h.example/svc/Items"))
-        // A delta link beside a next link is left: there are more pages.
+        // A delta link on a page with a next link is ignored, since there are more pages.
         stub["Items"] = .inTurn(page("", next: "Items?2", delta: "Items?9"), page(#"{"id":1}"#, delta: "Items?3"))
         #expect(await read(client.changes(of: items)).events == ["begin", ",", "1", "."])
         #expect(await read(client.changes(of: items.top(3))).error?.kind == .query)

@@ -49,7 +49,7 @@ struct ModelDocumentsTests {
             #expect(found.isEmpty, "\(set.name): \(found.prefix(3))")
             let text = try printer.text(of: query)
             #expect(try printer.text(of: parser.query(text)) == text, "\(set.name)")
-            // A name that no type has is told once, and isn't parsed.
+            // An unknown type name is reported once, and the query isn't parsed.
             guard !model.isOpen(type) else { continue }
             let wrong = FetchRequest<DynamicEntity>(from: set.name).filter { $0["Nope_9"] == 1 }
             #expect(faults(wrong.query, model).map(\.kind) == [.unknownProperty])

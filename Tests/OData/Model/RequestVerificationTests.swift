@@ -165,7 +165,7 @@ enum VerifiedModel {
         let member = people.filter { $0["Gender"] == EdmValue.enumeration(type: "Sales.Gender", member: "Femal") }
         #expect(member.verify(against: model).map(\.fix) == ["the nearest name is 'Female'"])
         #expect(try kinds(people.filter { $0["Gender"] == EdmValue.enumeration(type: "Sales.Sex", member: "Male") }) == [.wrongType])
-        // No literal's value is told, since it may be personal.
+        // The error omits literal values, since they may be personal.
         #expect(!people.filter { $0["Age"] == "hunter2" }.verify(against: model).description.contains("hunter2"))
     }
 

@@ -229,7 +229,7 @@ import Testing
         let parser = QueryParser(model: try ServiceModel(xml: Data(Self.document.utf8)))
         let query = try parser.query(url.replacing(" ", with: "%20"))
         let read = try QueryPrinter(version: .v401).text(of: query).removingPercentEncoding
-        // Options are printed in an order of their own.
+        // Options are printed in a fixed order.
         #expect(read.map { Set($0.split(whereSeparator: { "?&".contains($0) })) } == Set(url.split(whereSeparator: { "?&".contains($0) })))
     }
 

@@ -4,8 +4,9 @@ import WebServiceClient
 
 /// A service over SQLite in Python that parses filters by PyPI's `odata-query`, an independent implementation.
 ///
-/// Only its parser and the precedence in its trees are used. The operators are implemented in new SQL, since its own SQL omits parentheses,
-/// mishandles null, and doesn't support letters beyond ASCII, blanks other than the space, halves below zero, seconds and times.
+/// Only its parser and the precedence in its trees are used. The operators are implemented in new SQL, since the package's SQL omits
+/// parentheses, mishandles null, and doesn't support letters beyond ASCII, blanks other than the space, halves below zero, seconds and
+/// times.
 ///
 /// Its parser doesn't support `divby`, `case`, lists of one value or unknown functions (such as `cast` and `isof`). It does parse `any` and
 /// `all`, `has`, geography, subsets and offsets, but an SQLite table has no rows for these. None of them is tested here.

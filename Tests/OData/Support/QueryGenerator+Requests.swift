@@ -33,7 +33,7 @@ extension QueryGenerator {
         case 1: return path.ref()
         case 2: return path.value()
         case 3: return path.each()
-        // Only collections of values have indices.
+        // Indices exist for collections of values only.
         case 4: return path.property("Emails").element(at: -1 - below(5))
         default: return path
         }

@@ -123,7 +123,7 @@ struct NameTableTests {
         let names = NameTable(model, service: "Shop", overrides: [:], projections: [])
         #expect(names.member("X", of: "N.C") == "x" && names.member("y", of: "N.C") == "y")
         #expect(names.member("x", of: "N.C") == "x_" && names.member("Record", of: "N.C") == "record_")
-        // What a sister has isn't inherited.
+        // Members of a sibling type aren't inherited.
         #expect(names.member("x", of: "N.D") == "x" && names.member("Y", of: "N.D") == "y_")
     }
 

@@ -151,7 +151,7 @@ struct CodeGeneratorTests {
         #expect(try file.write(to: folder.url) == .refused)
         #expect(try String(contentsOf: url, encoding: .utf8).hasSuffix("// mine\n"))
         #expect(try file.write(to: folder.url, force: true) == .written)
-        // An older version that nobody edited is replaced.
+        // An older version without edits is replaced.
         let other = try #require(try ShopDocument.generator(#"{"access": "public"}"#).files().first)
         #expect(try other.write(to: folder.url) == .written)
         #expect(GeneratedFile.isUnedited(file.text.replacingOccurrences(of: "\n", with: "\r\n")))

@@ -5,7 +5,7 @@ import TestSupport
 
 /// A small service, with what makes names and types hard.
 enum ShopDocument {
-    /// The elements of the schema, each in a line of its own, so that tests can change their order.
+    /// The elements of the schema, one per line, so that tests can change their order.
     static let elements = [
         """
         <EntityType Name="item" Abstract="true"><Key><PropertyRef Name="ID"/></Key>

@@ -4,7 +4,7 @@ import Testing
 
 /// What types inherit, compared with a walk up their base types.
 @Suite struct InheritanceTests {
-    /// Types of which each derives from an earlier one, from none, from an unknown one, from itself or from a later one.
+    /// Types that derive from an earlier type, from none, from an unknown one, from themselves or from a later one.
     private func types(_ random: inout SeededGenerator) -> [ServiceModel.StructuredType] {
         let count = Int.random(in: 1...24, using: &random)
         return (0..<count).map { index in

@@ -2,7 +2,7 @@ import Foundation
 import ODataMetadata
 import Testing
 
-/// What breaks the rules of CSDL but is common: each defect is told with its line, and the rest of the document is read.
+/// Common violations of CSDL: each defect is reported with its line, and the rest of the document is read.
 @Suite struct DefectsTests {
     private func faults(_ children: String, version: String = "4.0") throws -> (ServiceModel, [String]) {
         let model = try ServiceModel(xml: document(children, version: version))
@@ -280,7 +280,7 @@ import Testing
             """)
         #expect(faults == ["invalidName 4", "misplacedElement 4", "invalidName 5"])
         #expect(model.schemas.first?.complexTypes.map(\.name) == ["C"] && model.complexType("S.C")?.properties.map(\.name) == ["p"])
-        // What isn't in the model is kept beside it.
+        // Content that the model has no place for is kept separately.
         #expect(model.schemas.first?.extensions.elements.map(\.name) == ["ComplexType"])
         #expect(model.complexType("S.C")?.extensions.elements.map(\.name) == ["Property"])
         let text = String(decoding: document("<ComplexType Name=\"C\"/>"), as: UTF8.self)

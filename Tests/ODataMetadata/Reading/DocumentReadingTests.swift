@@ -51,7 +51,7 @@ import Testing
     private static func comparable(_ line: String) -> String? {
         // Each document links to itself and to the other one.
         if line.contains("@Org.OData.Core.V1.Links =") { return nil }
-        // JSON says that a collection has no null, where XML says nothing.
+        // JSON states that a collection contains no null, and XML doesn't.
         let parts = line.split(separator: " ").map { $0.hasPrefix("Collection(") && $0.hasSuffix("?") ? $0.dropLast() : $0 }
         // XML turns line breaks in attributes into blanks.
         let text = parts.joined(separator: " ").split { $0.isWhitespace }.joined(separator: " ")

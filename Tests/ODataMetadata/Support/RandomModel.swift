@@ -1,7 +1,7 @@
 import ODataMetadata
 import TestSupport
 
-/// Random models that reading leaves as they are: all names exist, and nothing is what a default says otherwise.
+/// Random models that a reader doesn't repair: all names exist, and no value contradicts a default.
 struct RandomModel {
     var random: SeededGenerator
 

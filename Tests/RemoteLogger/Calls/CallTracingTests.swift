@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// What a call's record says of attempts, waits, traces and the caller's task.
+/// The attempts, waits, traces and task-local values in a call's record.
 @Suite struct CallTracingTests {
     private enum Session {
         @TaskLocal static var user: String?
@@ -61,7 +61,7 @@ import WebServiceTesting
                 ]))
     }
 
-    /// Stands in for the stages that wait.
+    /// Replaces the stages that wait.
     private struct WaitNote: Interceptor {
         func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
             context.record.noteWait(.init(reason: .retry, duration: .milliseconds(1_500), attempt: 2, cause: "status 503"))

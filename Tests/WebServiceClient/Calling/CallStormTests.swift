@@ -24,13 +24,13 @@ import WebServiceTesting
                 text.utf8.map { LoopbackResponse.Piece(Data([$0]), after: .milliseconds(1)) }, type: "application/json")
         case 4: return .status(503)
         case 5: return .status(429)
-        // The connection ends behind the body.
+        // The connection ends after the body.
         case 6: return .raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
         default: return .json(text)
         }
     }
 
-    /// What a call ended with, if it is possible for its number.
+    /// The outcome of a call, if it is possible for the call's number.
     private static func isRight(_ result: Result<Answer, any Error>, _ number: Int) -> Bool {
         switch result {
         case .success(let answer): return answer.number == number && ![0, 1, 2, 4, 5].contains(number % 10)

@@ -24,7 +24,7 @@ import WebServiceTesting
         }
     }
 
-    /// Tells whether a client is still there.
+    /// Reports whether a client still exists.
     private final class Witness: Sendable {
         private struct Reference { weak var client: Store? }
 

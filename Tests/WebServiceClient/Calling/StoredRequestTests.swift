@@ -91,7 +91,7 @@ import Testing
             ])
         let error = #expect(throws: StoredDataError.self) { try ServiceRequest(stored) }
         #expect(error?.missing == stored.omitted && error?.message.contains("X-Team") == true)
-        // What the request can't do without isn't ignored.
+        // Required members aren't ignored.
         for omission in stored.omitted { stored.ignore(omission) }
         #expect(stored.omitted == [StoredOmission(.url), StoredOmission(.body)])
         stored.supply(url: try Self.url("https://api.test/a?token=new"))

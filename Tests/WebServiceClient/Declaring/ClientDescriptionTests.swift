@@ -256,7 +256,7 @@ private struct Owner: EndpointAttribute { let team: String }
         for modifier in slot.values {
             let changes = description(modifier(.post("/x"))).changes(since: old)
             #expect(changes.contains { $0.kind == kind && $0.key == "call(a:b:)" }, "\(changes)")
-            // The source of an argument is told, too.
+            // The error also names the source of an argument.
             #expect(changes.allSatisfy { [kind, .argument, .requirements].contains($0.kind) }, "\(changes)")
         }
         #expect(kind.effect != .neutral)

@@ -26,7 +26,7 @@ private final class SampleShop: WebServiceClient, @unchecked Sendable {
         }
     }
 
-    /// `UIApplication` stands for the app.
+    /// `UIApplication` is a substitute for UIKit's class.
     private struct App: Sendable {
         func beginBackgroundTask(withName name: String, expirationHandler: @escaping @Sendable () -> Void) -> Int { name.count }
         func endBackgroundTask(_ task: Int) {}

@@ -108,7 +108,7 @@ extension AsyncSequence {
     @Test func `pages with the same length and the same first bytes are different pages`() async throws {
         let (client, stub) = client { request in
             let offset = Int(query(request)["offset"] ?? "0") ?? 0
-            // The serializer skips the blanks, which stand for the envelope that all pages share.
+            // The serializer skips the blanks, which represent the envelope that all pages share.
             let items = offset < 6 ? "\(10 + offset),\(11 + offset)" : ""
             return TransportResponse(
                 status: 200, headers: ["Content-Type": "application/json"], url: request.request.url,

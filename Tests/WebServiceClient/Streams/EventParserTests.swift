@@ -33,7 +33,7 @@ import Testing
         Example(
             stream: "data:a\r\n\n\r\ndata:b\n\ndata:c\u{2028}\u{85}\u{C}d\n\n",
             events: ["a", "b", "c\u{2028}\u{85}\u{C}d"].map { ServerEvent(data: $0) }),
-        // A byte order mark, of which only the first counts.
+        // Byte order marks: only the first is skipped.
         Example(
             stream: "\u{FEFF}data:a\n\n\u{FEFF}data:b\n\ndata:\u{FEFF}c\n\n",
             events: [ServerEvent(data: "a"), ServerEvent(data: "\u{FEFF}c")]),

@@ -70,7 +70,7 @@ func until(_ condition: () -> Bool) async throws {
     }
 }
 
-/// Waits until a client has this many calls, and each of them has sent its request or waits for that of another.
+/// Waits until a client has this many calls, and each has sent its request or waits for another call's request.
 func sending(_ count: Int, _ client: WebServiceClient) async throws {
     try await until {
         let calls = client.calls

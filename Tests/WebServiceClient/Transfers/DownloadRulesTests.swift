@@ -5,7 +5,7 @@ import Testing
 
 @testable import WebServiceClient
 
-/// The values behind a download: fields, judgements, records.
+/// The values that a download uses: fields, decisions, records.
 @Suite struct DownloadRulesTests {
     // MARK: Fields
 
@@ -189,7 +189,7 @@ import Testing
         #expect(DownloadRecord.checksums(in: ["Repr-Digest": long], isWhole: false) == [.of(Data(), .sha512)])
         let coded: HTTPFields = ["Content-MD5": "1B2M2Y8AsgTpgAmY7PhCfg=="]
         #expect(DownloadRecord.checksums(in: coded, isWhole: true).map(\.algorithm) == [.md5])
-        // That of a part covers only the part.
+        // The digest of a part covers only the part.
         #expect(DownloadRecord.checksums(in: coded, isWhole: false).isEmpty)
     }
 

@@ -195,7 +195,7 @@ import WebServiceTesting
             #expect(await reason { _ = try await client(server).http.get("/file").download(to: file) } == .invalidAnswer)
             #expect(files.ranges.count == 4 && folder.names.isEmpty)
         }
-        // A 204 is no file.
+        // A 204 contains no file.
         let files = FileServer(Data())
         files.state.withLock { $0.answer = { _, _ in .status(204) } }
         let server = try files.start()

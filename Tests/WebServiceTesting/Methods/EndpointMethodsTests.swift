@@ -23,7 +23,7 @@ private final class PartialClient: WebServiceClient, @unchecked Sendable {
 }
 
 @Suite struct EndpointMethodsTests {
-    /// What each fault of ``FaultyClient`` is told with.
+    /// The report of each fault of ``FaultyClient``.
     private static let told = [
         ("\"artcles(shop:)\"", "the nearest is articles(shop:), which has no key"),
         ("\"article(number:)\"", "no method has these labels; there is article(id:)"),

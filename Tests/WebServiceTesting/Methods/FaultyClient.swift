@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// What the calls of ``FaultyClient`` and ``SoundClient`` take and return. The types aren't private, since the runtime finds no private types
+/// The arguments and results of ``FaultyClient`` and ``SoundClient``. The types aren't private, since the runtime finds no private types
 /// by name.
 enum Goods {
     struct Article: Codable, Sendable { var id: Int }

@@ -173,7 +173,7 @@ import WebServiceTesting
         #expect(try await text(of: once.send(one)) == "1")
         await #expect(throws: TestingFailure.self) { try await once.send(two) }
 
-        // What is new is sent each time; what is known isn't.
+        // New requests are sent each time, and known requests aren't.
         let new = try Cassette(file, mode: .new).transport(around: stub)
         #expect(try await text(of: new.send(one)) == "1")
         #expect(try await text(of: new.send(two)) == "2")

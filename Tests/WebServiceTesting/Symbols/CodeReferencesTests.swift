@@ -10,7 +10,7 @@ import Testing
         for word in code { withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) } }
         let count = bytes.count
         let texts = Data(repeating: 0, count: 32) + Data("product(id:)\0".utf8) + Data(repeating: 0, count: 64)
-        // The headers are those of another file: the sections are set by hand.
+        // The headers belong to another file, so the sections are set by hand.
         let headers = Data(ObjectFileSample.elf())
         var file = try ObjectFile(headers + bytes + texts)
         file.processor = processor

@@ -11,7 +11,7 @@ enum BatchMemory {
         print("| reads | answer in MB | peak memory above the start in kB |\n|--:|--:|--:|")
         for format in [BatchSettings.Format.multipart, .json] {
             for count in counts {
-                // What is allocated once isn't counted.
+                // Memory that is allocated once isn't counted.
                 _ = try await bytes(ofReading: 100, format)
                 let before = restartPeak()
                 let bytes = try await bytes(ofReading: count, format)

@@ -1,7 +1,7 @@
 import Foundation
 import OData
 
-// A page of wide entities, such as directories of users have: 81 properties and 56 relations, of which a page has few.
+// A page of wide entities, as in directories of users: 81 properties and 56 relations. A page contains few of them.
 
 struct WidePlan: Codable, Sendable, Hashable {
     var assignedDateTime: Presence<EdmDateTimeOffset>

@@ -4,7 +4,7 @@ import HTTPTransport
 import TransportConformance
 import WebServiceTesting
 
-/// Everything that a transport owes its callers, as far as it is declared.
+/// Runs the whole conformance suite, apart from the known gaps.
 @Suite struct AsyncHTTPClientConformanceTests {
     private static let knownGaps = [
         "compression/raw-deflate": "SwiftNIO's decompressor reads deflate in zlib's format only.",

@@ -14,7 +14,7 @@ enum AsyncHTTPClientEngine {
         configuration.connectionPool.idleTimeout = .seconds(3)
         return HTTPClient(configuration: configuration)
     }()
-    /// Of the engine's own default configuration, which follows redirects.
+    /// The engine's default configuration, which follows redirects.
     static let following = HTTPClient()
     /// Speaks HTTP/1.1 only.
     static let old: HTTPClient = {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import HTTPTransport
 
-/// What is this engine's own: all that is every transport's is checked by the conformance suite.
+/// Tests of this engine alone. The conformance suite checks what every transport must do.
 @Suite struct AsyncHTTPClientTransportTests {
     private let transport = AsyncHTTPClientEngine.transport
 
@@ -15,7 +15,7 @@ import HTTPTransport
         }
     }
 
-    /// The code with which a request to a port where nobody listens is refused, before anything is sent.
+    /// Returns the error code of a request to a closed port. The request is refused before it is sent.
     private func refusal(of text: String = "http://127.0.0.1:9/", _ change: (inout ServiceRequest) -> Void = { _ in }) async throws
         -> TransportError.Code?
     {

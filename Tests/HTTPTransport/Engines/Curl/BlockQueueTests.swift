@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPTransport
 
 @Suite struct BlockQueueTests {
-    /// A block with room for so many bytes more.
+    /// Returns a block with room for this many more bytes.
     private func block(_ blocks: BodyBlocks, room: Int) -> BodyBlocks.Block {
         var block = blocks.take()
         Data(count: block.room - room).withUnsafeBytes { block.append($0) }
@@ -39,7 +39,7 @@ import Testing
             blocks.give(first)
         }
         #expect(queue.popFirst() == nil && queue.isEmpty)
-        // Nothing of the last block is left where it was.
+        // The slot of the last block is empty.
         #expect(!queue.isFirstFull)
         #expect(fill(&queue) == 0)
     }

@@ -12,7 +12,7 @@ import Testing
         return (try? await ChildProcess.run(["python3", "-c", "import ssl"]))?.status == 0
     })
 struct CurlCertificateNameTests {
-    /// Servers on loopback, each with a certificate of its own from one authority: Python's `ssl` in a process of its own.
+    /// Servers on loopback, run by Python's `ssl` in another process. Each has a different certificate from one authority.
     private final class Servers: Sendable {
         let root: Certificate
         /// By the numbers of the certificates.
@@ -161,7 +161,7 @@ struct CurlCertificateNameTests {
     }
 
     #if compiler(>=6.2)
-    // In a process of its own: the environment is the whole process's, and libcurl reads it once.
+    // Runs in a separate process, since the environment belongs to the whole process and libcurl reads it once.
     @Test func `keys are logged where a transport is told to, and nowhere else`() async throws {
         await ExitTesting.alone {
             await #expect(processExitsWith: .success) {

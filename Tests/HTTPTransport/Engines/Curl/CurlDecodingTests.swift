@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @_spi(Fuzzing) @testable import HTTPTransport
 
-/// Coded bodies through the whole transport; the decoder alone has tests of its own, and the conformance suite more of these.
+/// Coded bodies through the whole transport. The decoder has separate tests, and the conformance suite has more of these.
 @Suite(
     .enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil },
     .enabled("zlib can't be opened here") { ContentCoding.gzip.isAvailable })

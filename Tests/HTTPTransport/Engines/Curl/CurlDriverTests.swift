@@ -82,7 +82,7 @@ struct CurlDriverTests {
         let before = blocked()
         var signals = csl_signal_guard()
         csl_signal_guard_begin(&signals)
-        // A fault must reach those who report it.
+        // A fault must reach the program's crash reporter.
         #expect(blocked() == [true, true, true, false])
         // Unblocked with this signal waiting, the process would end.
         pthread_kill(pthread_self(), SIGPIPE)

@@ -9,7 +9,7 @@ import Testing
 struct CurlEarlyAnswerTests {
     private struct Broken: Error {}
 
-    /// A stream that gives some bytes, is silent then, and throws an error of its own when nobody wants it any more.
+    /// A stream that yields some bytes, then stays silent, and throws its own error when it is cancelled.
     private static func body(length: Int64?) -> RequestBody {
         RequestBody(length: length) {
             let given = Locked(false)
@@ -93,7 +93,7 @@ struct CurlEarlyAnswerTests {
         }
     }
 
-    /// The transfer coding says where the body ends, and the length beside it nothing (RFC 9112 §6.3).
+    /// The transfer coding determines where the body ends, and a Content-Length field doesn't (RFC 9112 §6.3).
     @Test func `a length beside a transfer coding makes no answer complete`() async throws {
         let server = try Self.answering(
             "Connection: close\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n14\r\nmore than two letters")
@@ -104,7 +104,7 @@ struct CurlEarlyAnswerTests {
         await #expect(throws: TransportError.self) { try await watched { _ = try await transport.send(sent).body.collect(upTo: 100) } }
     }
 
-    /// While the server keeps the connection, the body may go on; after the idle time nobody waits for it any more.
+    /// While the server keeps the connection open, the upload may continue. After the idle time the call ends.
     @Test func `a complete answer is delivered also where the body stays silent`() async throws {
         let server = try Self.answering("Content-Length: 6\r\n\r\nenough")
         let transport = try CurlTransport()
@@ -136,14 +136,14 @@ struct CurlEarlyAnswerTests {
         let request = try server.request(.post, body: Self.body(length: nil))
         let text = try await watched {
             let response = try await transport.send(request)
-            // By then all is there, and the body's stream has been told that it isn't wanted.
+            // After this pause the answer is complete and the body's stream is cancelled.
             try await Task.sleep(for: .milliseconds(100))
             return try await response.body.collect(upTo: 100)
         }
         #expect(text == Data("reason".utf8))
     }
 
-    /// On a kept connection that dies, libcurl connects anew before it asks whether it may send the request again.
+    /// When a reused connection dies, libcurl reconnects before it asks whether it may send the request again.
     @Test(arguments: [ServiceRequest.Method.get, .post])
     func `a request whose server goes away is lost, and not unsent`(method: ServiceRequest.Method) async throws {
         let (server, seen) = (Locked<RawServer?>(nil), Locked(0))

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func `a reader who comes late finds what has come before`() async throws {
-        // With a look first and the wait after it, nobody woke a reader for whom the buffer had filled in between.
+        // A reader that checks the buffer and then waits must also wake if bytes arrive between the two.
         let state = Locked(CurlExchangeState())
         state.withLock { receive("hello", &$0) }
         let piece = try await withUnsafeThrowingContinuation { (reader: CurlExchangeState.BodyReader) in
@@ -75,7 +75,7 @@ import Testing
         #expect((error as? TransportError)?.code == .timedOutIdle)
     }
 
-    /// The pieces that a collector gets who waits for each before it comes, the body arriving in reads of so many bytes.
+    /// Returns the sizes of the pieces that a waiting collector receives when the body arrives in reads of this size.
     private func pieces(of length: Int, reads: Int, isKnown: Bool) async throws -> [Int] {
         let state = Locked(CurlExchangeState())
         state.withLock { $0.deliver(CurlHead(bytes: [], informational: []), length: isKnown ? length : 0) }

@@ -107,7 +107,7 @@ struct CurlFairnessTests {
         // The bound is each origin's own.
         let plain = ServiceRequest(url: other.url)
         #expect(try await watched { try await transport.send(plain) }.status == 200)
-        // Who is cancelled makes room.
+        // Cancelled calls free their slots.
         for task in waiting { task.cancel() }
         for task in waiting { _ = await task.result }
         let next = Task { try await transport.send(request) }

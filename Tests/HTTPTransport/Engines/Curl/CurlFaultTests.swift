@@ -99,7 +99,7 @@ struct CurlFaultTests {
         return descriptors
     }
 
-    // In a process of its own, which has no descriptors for a time.
+    // Runs in a separate process, which uses up its descriptors for a time.
     @Test func `used-up descriptors are told as that, wherever one is missing`() async throws {
         await ExitTesting.alone {
             await #expect(processExitsWith: .success) {

@@ -8,7 +8,7 @@ import WebServiceTesting
 /// Servers that send without an end what brings nothing: each call ends by its own deadline, or before, and no other call waits for it.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlFloodTests {
-    /// What a server sends: first something once, then the same again and again.
+    /// The bytes that a server sends: a beginning, then one piece again and again.
     struct Flood: Sendable, CustomTestStringConvertible {
         let name: String
         let start: Data
@@ -89,7 +89,7 @@ struct CurlFloodTests {
         plain("the endless head of a proxy's answer", "HTTP/1.1 407 No\r\n", "a: b\r\n", isOfProxy: true),
     ]
 
-    /// Each takes a core, so only some are tried unless `EVERY_FLOOD` is set. The first one has tests of its own.
+    /// Each flood occupies a core, so all of them run only if `EVERY_FLOOD` is set. The first one also has separate tests.
     private static let tried: [Flood] = {
         let all = overHTTP2 + overHTTP1
         guard ProcessInfo.processInfo.environment["EVERY_FLOOD"] == nil else { return all }

@@ -98,7 +98,7 @@ struct CurlFramingTests {
         #expect(text == expected, "\(fields)")
     }
 
-    /// A 204 ends with its head, whatever that says (RFC 9112 §6.3); what its server sends behind it is no answer to the next request.
+    /// A 204 ends with its head whatever its fields state (RFC 9112 §6.3). Bytes after it don't answer the next request.
     @Test(arguments: ["", chunks, "0\r\n\r\n"]) func `a 204 with a coding has no body`(rest: String) async throws {
         let result = try await Self.outcome(of: "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n\(rest)")
         guard case .success("") = result else {

@@ -49,7 +49,7 @@ struct CurlLoopbackTests {
         return try await watched { String(decoding: try await transport.send(request).body.collect(upTo: 100), as: UTF8.self) }
     }
 
-    // In a process of its own: the environment is the whole process's.
+    // Runs in a separate process, since the environment belongs to the whole process.
     @Test func `the environment's proxies are for other machines`() async throws {
         await ExitTesting.alone {
             await #expect(processExitsWith: .success) {

@@ -103,7 +103,7 @@ struct CurlProxyTests {
         ("*", "127.0.0.1"), ("a.test, localhost", "localhost"), ("[0:0:0:0:0:0:0:1]", "[::1]"),
     ])
     func `Exceptions are taken however they are commonly written`(exception: String, host: String) async throws {
-        // Nobody listens there: whoever is asked, the proxy would answer.
+        // The port is closed, so an answer can come only from the proxy.
         let deaf = try DeafPort()
         let seen = Locked<[RawRequest]>([])
         let proxy = try proxy(seen, answer: "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
@@ -114,7 +114,7 @@ struct CurlProxyTests {
         }
         #expect(error?.code == .cannotConnect || error?.code == .hostNotFound, "\(String(describing: error))")
         #expect(seen.withLock { $0.isEmpty })
-        // Nobody else is excepted, but by the one for all.
+        // No other host is excepted, unless the exception is `*`.
         guard exception != "*" else { return }
         let beside = try #require(URL(string: "http://nonlocalhost:\(deaf.number)/"))
         #expect(try await watched { try await transport.send(ServiceRequest(url: beside)) }.status == 500)
@@ -139,7 +139,7 @@ struct CurlProxyTests {
         #expect(error?.message.contains("s3cr") == false && error?.message.contains("proxy.test") == true)
     }
 
-    /// Nobody listens at the address: whoever is asked, the proxy would answer.
+    /// The port is closed, so an answer can come only from the proxy.
     @Test(arguments: [
         ("127.0.0.0/8", "127.0.0.1", true), ("::ffff:127.0.0.1", "[::ffff:7f00:1]", true), ("::ffff:7f00:1", "[::ffff:127.0.0.1]", true),
         ("[0:0:0:0:0:ffff:7f00:1]", "[::FFFF:7f00:1]", true), ("127.0.0.1", "[::ffff:7f00:1]", true),

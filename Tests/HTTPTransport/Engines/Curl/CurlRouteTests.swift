@@ -7,7 +7,7 @@ import Testing
 /// The ways to a server: Unix-domain sockets, proxies by setting and by environment, and how many connections go there.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlRouteTests {
-    /// A SOCKS 5 proxy (RFC 1928) that answers in the server's place, and says what it was asked for.
+    /// A SOCKS 5 proxy (RFC 1928) that answers in place of the server, and repeats the address it was asked to connect to.
     private final class Socks: Sendable {
         let server: RawServer
 
@@ -174,7 +174,7 @@ struct CurlRouteTests {
     }
 
     #if os(Linux) && compiler(>=6.2)
-    // In processes of their own: the environment is the whole process's.
+    // Each runs in a separate process, since the environment belongs to the whole process.
     @Test func `the environment's proxies are used where none is set`() async throws {
         await ExitTesting.alone {
             await #expect(processExitsWith: .success) {
@@ -203,7 +203,7 @@ struct CurlRouteTests {
                 ExitTesting.endLater()
                 let all = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
                 let proxy = try CurlRouteTests.echo("proxy")
-                // What it answers to CONNECT is no TLS: who gets a tunnel fails in the handshake, others would not come here at all.
+                // The proxy's tunnel doesn't speak TLS, so a call through it fails in the handshake. Other calls never reach it.
                 let tunnels = Locked(0)
                 let tunnel = try RawServer { connection in
                     guard let request = connection.readRequest(), request.line.hasPrefix("CONNECT service.example:443 ") else { return }

@@ -7,7 +7,7 @@ import Testing
 /// Used connections of HTTP/1 that have something to read, or have ended, before they carry another request.
 @Suite(.enabled("libcurl can't be opened here, or tells nothing before it sends") { (try? CurlLibrary.open())?.reportsConnections == true })
 struct CurlStaleConnectionTests {
-    /// What a server does after its answer, when nobody asks.
+    /// What a server does on an idle connection after its answer.
     enum Afterwards: Sendable {
         case sends(String), ends, resets
     }
@@ -59,7 +59,7 @@ struct CurlStaleConnectionTests {
     /// How the second request goes out.
     static let seconds: [ServiceRequest.Method] = [.get, .post, .put]
 
-    /// A server whose connections do that after their first answer; each request behind it, over whatever connection, is counted.
+    /// A server that misbehaves on each connection after the first answer, and counts the later requests on all connections.
     private static func server(
         _ item: Case, after delay: Int, _ hasRead: Locked<Bool>, _ isDone: Locked<Bool>, _ counted: Locked<Int>
     ) throws -> RawServer {
@@ -72,7 +72,7 @@ struct CurlStaleConnectionTests {
                 return
             }
             connection.write(item.answer)
-            // What comes together with the answer is another matter.
+            // Bytes that arrive together with the answer are a different case.
             while !hasRead.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.001) }
             Thread.sleep(forTimeInterval: Double(delay) / 1_000)
             switch item.afterwards {
@@ -102,7 +102,7 @@ struct CurlStaleConnectionTests {
             #expect(try await Self.body(transport, try server.request(item.method, "/first")) == item.body)
             hasRead.withLock { $0 = true }
             while !isDone.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
-            // What the server's system has taken is there a moment later.
+            // Bytes that the server has written arrive a moment later.
             try await Task.sleep(for: .milliseconds(delay == 20 ? 60 : 5))
             let body = second == .get ? nil : RequestBody(Data("once".utf8))
             #expect(try await Self.body(transport, try server.request(second, "/second", body: body)) == "second")
@@ -195,7 +195,7 @@ struct CurlStaleConnectionTests {
         let server = try RawServer { connection in
             while let request = connection.readRequest() {
                 let name = request.line.split(separator: " ")[1]
-                // More than libcurl reads at once, and what nobody asked for right behind it.
+                // The body is longer than one read of libcurl, and unrequested bytes follow it.
                 let body = String(repeating: "x", count: 200_000) + name
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body + Self.evil)
             }

@@ -47,7 +47,7 @@ struct CurlTaskExecutorTests {
         let (arrived, all) = (Locked(0), 12)
         let server = try LoopbackServer { routes in
             routes.get("/") { _ in
-                // Nobody is answered before everybody has asked.
+                // The server answers only after all requests have arrived.
                 arrived.withLock { $0 += 1 }
                 while arrived.withLock({ $0 }) < all { try await Task.sleep(for: .milliseconds(1)) }
                 return .text("hello")

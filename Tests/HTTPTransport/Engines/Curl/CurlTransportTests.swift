@@ -71,7 +71,7 @@ struct CurlTransportTests {
             while !isOver.withLock({ $0 }) { usleep(20_000) }
         }
         let transport = try transport()
-        // The first time may be over before the head has come, or before anybody collects.
+        // The first deadline may pass before the head arrives, or before the body is collected.
         for total in [Duration.milliseconds(200), .seconds(2), .seconds(20), .seconds(100)] {
             var request = try server.request()
             request.timeouts = ServiceTimeouts(firstByte: nil, idle: nil, total: total)
@@ -99,7 +99,7 @@ struct CurlTransportTests {
     }
 
     #if os(Linux) && compiler(>=6.2)
-    // In a process of its own: other suites have transports of theirs at the same time.
+    // Runs in a separate process, since other suites use transports at the same time.
     @Test func `threads and descriptors go with the transport`() async throws {
         await ExitTesting.alone {
             await #expect(processExitsWith: .success) {
@@ -156,8 +156,8 @@ struct CurlTransportTests {
         response.body.cancel()
     }
 
-    /// What a program that is started now finds open, a line each. Not by what closes all that it finds, as Foundation's
-    /// `Process` and `RunningProcess` do.
+    /// Returns the descriptors that a child process inherits, one per line. It doesn't use APIs that close descriptors, such as
+    /// Foundation's `Process` and `RunningProcess`.
     private static func descriptorsOfChild() throws -> String {
         let pipe = Pipe()
         var actions = posix_spawn_file_actions_t()

@@ -66,7 +66,7 @@ import Testing
         await #expect(throws: RequestBodyError.self) { try await long.feed {} }
     }
 
-    /// Else its last bytes would go out, and might be answered, before anybody notices.
+    /// Otherwise the last bytes would be sent, and possibly answered, before the fault is found.
     @Test func `of a body that is too long, less goes out than was declared, whenever the rest comes`() async throws {
         let (stream, pieces) = AsyncThrowingStream<Data, any Error>.makeStream()
         let upload = CurlUpload(RequestBody(length: 6) { stream })

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPTransport
 
 @Suite struct WebSocketParserTests {
-    /// What a parser reads from bytes that arrive in pieces of a size; the violation ends the list.
+    /// The events that a parser reads from bytes in pieces of one size. A protocol violation ends the list.
     private struct Reading: Equatable {
         var events: [WebSocketParser.Event] = []
         var code: WebSocketCloseCode?

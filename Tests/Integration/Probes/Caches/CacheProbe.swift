@@ -23,7 +23,7 @@ struct CacheProbe {
         }
     }
 
-    /// What a probe found.
+    /// The findings of a probe.
     struct Accounts {
         var calls = 0
         var hits = 0
@@ -32,7 +32,7 @@ struct CacheProbe {
 
     let client: WebServiceClient
     let cache: ResponseCache
-    /// The number of warnings: a problem of the store is told once.
+    /// The number of warnings. The store reports a problem once.
     let warnings = Warnings()
 
     init(folder: String, limit: Int) {

@@ -16,7 +16,7 @@ final class SignatureV4: AuthenticationProvider {
         /// Whether dot segments and empty segments are removed, and the path is encoded a second time: all services but S3.
         var normalizes = true
         var encodesTwice = true
-        /// Whether the hash of the body is a field of its own.
+        /// Whether the hash of the body is sent as a field.
         var sendsBodyHash = false
         var allowsUnsignedBodies = false
         var date: @Sendable () -> Date = { Date() }

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// The seam for signatures: AWS Signature Version 4, by the published vectors and beside botocore.
+/// The seam for signatures: AWS Signature Version 4, compared with the published vectors and with botocore.
 @Suite struct SigningTests {
     private static let folder = ProcessInfo.processInfo.environment["SHARED_DIRECTORY"].map { $0 + "/conformance/aws-sigv4" }
     private static let cases: [String] = {

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// What a provider of bearer tokens does after a refusal, and with its store.
+/// A bearer token provider after refusals, and with its store.
 @Suite struct BearerRefusalTests {
     private let clock = HandClock()
 

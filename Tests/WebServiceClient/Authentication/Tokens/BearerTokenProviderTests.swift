@@ -121,7 +121,7 @@ import WebServiceTesting
             async let results = calls(10) { try await server.send(provider).status }
             await waitUntil(10, waitFor: provider)
             await door.wait(for: 1)
-            // Those that wait for a refresh whose time has passed have timers of their own.
+            // Calls that wait for an overdue refresh each have a timer.
             while clock.timerCount < (round == 1 ? 1 : 10) { await Task.yield() }
             clock.advance(by: .seconds(31))
             for result in await results { #expect(throws: AuthenticationError.self) { try result.get() } }

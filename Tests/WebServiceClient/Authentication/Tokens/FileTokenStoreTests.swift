@@ -126,7 +126,7 @@ import Testing
     @Test func `providers that share a file refresh one rotating token once`() async throws {
         let server = RotatingSource()
         try await FileTokenStore(file).save(BearerToken("t0", lifetime: .seconds(1), issuedAt: .distantPast, refreshToken: "r0"))
-        // Each has a store of its own, as different processes have.
+        // Each uses a separate store, as different processes do.
         let tokens = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<8 {
                 group.addTask { try await BearerTokenProvider(server, store: FileTokenStore(file)).token().value }

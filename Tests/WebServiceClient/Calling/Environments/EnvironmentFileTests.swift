@@ -101,7 +101,7 @@ import Testing
         try ServiceEnvironments(Self.two, choice: choice).switchTo("b")
         let next = try ServiceEnvironments(Self.two, initial: "a", choice: choice)
         #expect(next.current.name == "b" && next.choiceFault == nil)
-        // A choice that can't be used is told, and doesn't end the program.
+        // An unusable choice is reported, and doesn't end the program.
         for (content, part) in [(Data("c".utf8), "There is no environment \"c\""), (Data([0xFF]), "isn't text")] {
             try PrivateFile(place).replace(with: content)
             let other = try ServiceEnvironments(Self.two, choice: choice)

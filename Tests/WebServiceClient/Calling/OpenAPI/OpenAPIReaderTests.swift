@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// A client without a table of its own.
+/// A client without an endpoint table.
 private final class Documented: WebServiceClient, @unchecked Sendable {}
 
 /// A client with typed methods, whose endpoints the document has.

@@ -78,7 +78,7 @@ import Testing
         let profile = try profile(original)
         let comment: Comment = "\(original.client): \(profile.notes)"
         #expect(profile.endpoints.keys == original.endpoints.map(\.key), comment)
-        // What a document can't carry is noted: secrets, and the settings of WebSockets.
+        // Settings that a document can't carry are noted: secrets, and the settings of WebSockets.
         guard !profile.notes.contains(where: { $0.contains("secret") || $0.contains("WebSocketSettings") }) else { return }
         let defaults = EndpointDefaults(serviceRoot: original.defaults?.serviceRoot ?? "")
         let again = ClientDescription(client: original.client, table: profile.endpoints, defaults: defaults)

@@ -93,7 +93,7 @@ import WebServiceTesting
         try await client.dryRun { _ = try await $0.list() }.url.absoluteString
     }
 
-    /// Expects a refusal that is told once, however often the profile is fetched.
+    /// Expects a refusal that is reported once, however often the profile is fetched.
     private func expectRefusal(_ reason: RemoteProfileError.Reason, _ words: String, by remote: RemoteProfile) async {
         told.withLock { $0 = [] }
         for _ in 0..<2 {

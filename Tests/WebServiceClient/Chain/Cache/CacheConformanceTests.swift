@@ -5,7 +5,7 @@ import Testing
 
 @testable import WebServiceClient
 
-/// Plays the public cases of http-tests/cache-tests against a server of our own, through a whole client.
+/// Plays the public cases of http-tests/cache-tests against a scripted server, through a whole client.
 @Suite struct CacheConformanceTests {
     /// Cases whose rules are for caches that serve several users, which this one never does.
     static func isShared(_ id: String) -> Bool { id.contains("-shared") || id.hasPrefix("other-authorization") }

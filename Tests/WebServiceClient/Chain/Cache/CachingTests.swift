@@ -391,7 +391,7 @@ import WebServiceTesting
     }
 
     @Test func `parts with ranges of their own aren't stored`() async throws {
-        // RFC 9110 §15.3.7.2 forbids the Content-Range beside them, and some servers send it.
+        // RFC 9110 §15.3.7.2 forbids a Content-Range field here, and some servers send it.
         for type in ["text/plain", "multipart/byteranges; boundary=b"] {
             let setup = Setup(
                 .text(

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import WebServiceClient
 
-/// A store of cookies with a date of its own, and servers that set them.
+/// A cookie store with a settable date, and servers that set cookies.
 struct CookieExchange {
     static let start = Date(timeIntervalSince1970: 1_800_000_000)
 

@@ -16,7 +16,7 @@ import Testing
         return CallContext(attributes: attributes)
     }
 
-    /// A call of a model: it takes a slot, notes its start, and releases the slot when it is told to.
+    /// A call of a model: it takes a slot, notes its start, and releases the slot on request.
     private final class Starts: Sendable {
         private let state = Locked((names: [String](), slots: [CallQueue.Slot]()))
 
@@ -238,7 +238,7 @@ import Testing
                 queue.pause(paused.origin, until: time.clock.now().advanced(by: .seconds(1)))
                 try await group.waitForAll()
                 #expect(starts.names == ["b1 at 0", "a1 at 20"])
-                // A pause that nobody waited for is over when its time has come.
+                // A pause without waiting calls ends at its time.
                 queue.pause(paused.origin, until: time.clock.now().advanced(by: .seconds(5)))
                 try await time.pass(.seconds(6))
                 try await start("a2", paused)

@@ -34,7 +34,7 @@ import WebServiceTesting
                     client.queue.resume()
                     try await time.settle()
                     #expect(transport.sent.count == round)
-                    // What has started isn't pending any more, and a pause doesn't hold it back.
+                    // A started call isn't pending, and a pause doesn't hold it back.
                     client.queue.pause()
                     #expect(!client.queue.cancel(id, reason: "Too late."))
                     transport.answer()
@@ -114,7 +114,7 @@ import WebServiceTesting
         }
     }
 
-    /// Handles run their calls in tasks of their own, outside of simulated time.
+    /// Handles run their calls in separate tasks, outside of simulated time.
     @Test func `A pending call is restarted and replaced at its own place, and an active one frees its slot`() async throws {
         let transport = HeldTransport()
         let client = Jobs(serviceRoot: "https://jobs.test") {

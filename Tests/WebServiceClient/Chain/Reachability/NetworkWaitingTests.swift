@@ -9,7 +9,7 @@ import WebServiceTesting
 @Suite struct NetworkWaitingTests {
     private static let failure = TransportError(.cannotConnect, "No route.")
 
-    /// Sends requests to a service that can't be reached while the networks say so.
+    /// Sends requests to a service that is unreachable while the networks are down.
     private struct Rig: Sendable {
         let networks = HandNetworks(.noRoute)
         let transport: HeldTransport

@@ -14,10 +14,10 @@ import Musl
 
 /// The kernel's own reports, in network namespaces that the tests change with `ip`.
 ///
-/// They run in processes of their own: a thread that a namespace's thread creates stays in that namespace, threads of the task pool
+/// They run in separate processes: a thread that a namespace's thread creates stays in that namespace, threads of the task pool
 /// included, and every test that such a thread runs finds no network.
 @Suite(.serialized) struct SystemNetworksTests {
-    /// A network namespace of its own with the pair of interfaces `net0` and `net1`, and a monitor in it. The namespace belongs to a thread.
+    /// A new network namespace with the pair of interfaces `net0` and `net1`, and a monitor in it. The namespace belongs to a thread.
     private final class Namespace: Sendable {
         let latest = Locked<NetworkStatus?>(nil)
         let reports = Locked(0)

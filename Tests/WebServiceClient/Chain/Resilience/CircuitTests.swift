@@ -173,7 +173,7 @@ import Testing
             return
         }
         #expect(driver.circuit.retract(receipts[2], reason: "truncated", at: Self.at(3), using: &driver.generator) == nil)
-        // After the window, it counts as a call of its own.
+        // After the window, it counts as a separate call.
         var later = Driver()
         let receipt = try #require(try later.call(.success).receipt)
         _ = later.circuit.retract(receipt, reason: "timedOutIdle", at: Self.at(60), using: &later.generator)
@@ -327,7 +327,7 @@ import Testing
                 let opens = model.end(call, outcome, at: elapsed)
                 let (_, receipt) = circuit.report(outcome, of: permit, at: now, using: &random)
                 try compare(circuit, &model, opens, elapsed, "seed \(seed), step \(id)")
-                // Of a third of the bodies nobody reads the end, which changes nothing.
+                // A third of the bodies isn't read to the end, which changes nothing.
                 if let receipt, Int.random(in: 0..<3, using: &random) > 0 {
                     delivered.append((receipt, Model.Call(id: call.id, epoch: model.epoch, isProbe: call.isProbe), elapsed))
                 }

@@ -82,7 +82,7 @@ import WebServiceTesting
         // The conditions on method and deadline remain.
         #expect(await count(Rig(attributes: [Solicited()], method: .post), Rig.answer(500)) == 1)
         #expect(await count(Rig(attributes: [Solicited()], deadline: .seconds(4)), Rig.answer(500)) == 3)
-        // Nobody waits longer than ten seconds for an attempt.
+        // No attempt waits longer than ten seconds.
         let waits = await Rig(attributes: [Solicited()]).run(Rig.answer(500)).waits
         #expect(waits.max() == .seconds(10))
     }

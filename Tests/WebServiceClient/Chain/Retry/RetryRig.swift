@@ -7,7 +7,7 @@ import HTTPTransport
 struct RetryRig {
     typealias Answer = Result<TransportResponse, any Error>
 
-    /// What a call did.
+    /// The attempts and waits of a call.
     struct Run {
         let outcome: Answer
         /// The numbers of the attempts sent.

@@ -163,7 +163,7 @@ import WebServiceTesting
             #expect(run.status == 200 && run.attempts == [1, 1] && run.waits.isEmpty)
             #expect(await Rig(policy: .never, method: method).run(refused, refused, Rig.answer(200)).attempts.count == 2)
             #expect(await Rig(policy: .never, method: method, body: Self.once).run(refused, Rig.answer(200)).attempts.count == 1)
-            // It costs nothing of the budget either.
+            // It doesn't use the budget either.
             let account = RetryAccount()
             _ = await Rig(method: method, budget: RetryBudget(), account: account).run(refused, Rig.answer(200))
             #expect(account.balance == 0)

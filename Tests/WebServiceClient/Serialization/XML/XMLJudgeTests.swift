@@ -69,7 +69,7 @@ import Testing
         ]
     }
 
-    /// Drops white space between elements, unless other text is beside it, as the reader does. The documents have no white space as
+    /// Drops white space between elements, unless it adjoins other text, as the reader does. The documents have no white space as
     /// references or CDATA sections, and no `xml:space`.
     private static func withoutBlanks(_ value: JSONValue) -> JSONValue {
         guard let parts = value.array, let children = parts[2].array else { return value }

@@ -112,7 +112,7 @@ import Testing
         #expect(fault(String(repeating: "<a>", count: 100_000) + String(repeating: "</a>", count: 100_000))?.kind == .limit)
         #expect(fault("<a " + (0..<50_000).map { "a\($0)=''" }.joined(separator: " ") + "/>")?.kind == .limit)
         #expect(fault("<a " + (0..<50_000).map { "xmlns:a\($0)='u'" }.joined(separator: " ") + "/>")?.kind == .limit)
-        // These take linear time, and are no faults.
+        // These take linear time, and aren't faults.
         #expect(try read("<a>" + String(repeating: "x<!---->", count: 50_000) + "</a>").text.utf8.count == 50_000)
         let wide = "<a>" + (0..<20_000).map { "<b\($0)>1</b\($0)>" }.joined() + "</a>"
         #expect(try XMLDecoder().decode([String: Int].self, from: Data(wide.utf8)).count == 20_000)
