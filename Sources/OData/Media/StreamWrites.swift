@@ -125,8 +125,8 @@ public struct MediaCreationError: DescribedError, Sendable {
     /// A sentence for people. The query of the URL is omitted, as it may contain secrets.
     public var description: String {
         let place = location.map { " at \(NextLink.shown($0))" } ?? ""
-        let said = (reason.errorBody as? ODataErrorBody)?.description ?? reason.message
-        return "The media entity was created\(place), but its properties weren't set: update or delete it. \(said)"
+        let message = (reason.errorBody as? ODataErrorBody)?.description ?? reason.message
+        return "The media entity was created\(place), but its properties weren't set: update or delete it. \(message)"
     }
 }
 

@@ -227,7 +227,7 @@ extension QueryPrinter {
 
     func writeV2Relations(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
         var relations = Relations()
-        try collect(options, below: [], said: [], into: &relations, depth: 0)
+        try collect(options, below: [], named: [], into: &relations, depth: 0)
         if relations.isSelective {
             list.begin("$select=")
             try writeList(relations.selected, to: &list.text) { path, text throws(ODataQueryError) in
@@ -254,22 +254,22 @@ extension QueryPrinter {
         }
     }
 
-    /// - Parameter said: The paths that the enclosing selections name.
+    /// - Parameter named: The paths that the enclosing selections name.
     private func collect(
-        _ options: QueryOptions, below prefix: [QueryPath.Segment], said: [QueryPath], into relations: inout Relations, depth: Int
+        _ options: QueryOptions, below prefix: [QueryPath.Segment], named: [QueryPath], into relations: inout Relations, depth: Int
     ) throws(ODataQueryError) {
         guard depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         var paths: [QueryPath]
-        var said = said
+        var named = named
         // If an enclosing selection already names properties of the relation, only an explicit selection adds more.
-        var addsNothing = !prefix.isEmpty && said.contains { $0.segments.starts(with: prefix) }
+        var addsNothing = !prefix.isEmpty && named.contains { $0.segments.starts(with: prefix) }
         switch options.selection {
         case .items(let items):
             guard items.allSatisfy({ $0.nested.isEmpty && $0.parameters == nil }) else {
                 throw .unsupported("options in $select", version: version)
             }
             paths = items.map(\.path)
-            said += items.map { QueryPath(root: $0.path.root, segments: prefix + $0.path.segments) }
+            named += items.map { QueryPath(root: $0.path.root, segments: prefix + $0.path.segments) }
             // A parsed V2 query has an empty selection in each expansion, because its `$select` contains all paths.
             addsNothing = items.isEmpty && !prefix.isEmpty
         case .decoded:
@@ -299,7 +299,7 @@ extension QueryPrinter {
                 throw .unsupported("options in $expand", version: version)
             }
             relations.expanded.append(path)
-            try collect(nested, below: path.segments, said: said, into: &relations, depth: depth + 1)
+            try collect(nested, below: path.segments, named: named, into: &relations, depth: depth + 1)
         }
     }
 }
