@@ -4,17 +4,18 @@
 public struct Backoff: Sendable, Hashable, Codable {
     /// Which part of the wait is random.
     public enum Jitter: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The whole wait is random, between zero and the bound. This spreads clients best, but sends the most requests.
+        /// The wait is random, between zero and the bound. This spreads clients best, but sends the most requests.
         case full
-        /// Half of it: between half the bound and the bound. No wait is shorter than half the bound, which limits how often a client asks.
+        /// The wait is random, between half the bound and the bound. The minimum limits how often a client asks.
         case equal
-        /// None: the wait equals the bound.
+        /// The wait isn't random. It equals the bound.
         case none
     }
 
-    /// The bound of the first wait. Default 0.5 seconds; negative values count as zero.
+    /// The longest possible first wait. Default 0.5 seconds; negative values count as zero.
     public var base: Duration
-    /// The factor by which the bound grows for each further wait; values below 1 count as 1. Default 2.
+    /// The factor by which the bound grows for each further wait, at most 128 times. Default 2; values below 1 and infinite ones
+    /// count as 1.
     public var factor: Double
     /// The maximum of the bound, at most a hundred years. Default 30 seconds; negative values count as zero.
     public var cap: Duration
@@ -64,7 +65,7 @@ public struct Backoff: Sendable, Hashable, Codable {
         return floor + (bound - floor) * min(max(fraction, 0), 1)
     }
 
-    /// Returns the longer of a wait of this backoff and one that a server asks for.
+    /// Returns the longer of a wait of this backoff and the wait that a server requests.
     ///
     /// A random part of a second is added to the server's wait, because many clients may have received the same time. Without jitter,
     /// nothing is added.

@@ -6,20 +6,22 @@ public import Foundation
 ///
 /// A record becomes a `LogRecord`: the message is its body, the logger's label its scope, the metadata its attributes. Further attributes
 /// are `log.record.uid` (the record's id), `log.record.sequence`, `code.file.path`, `code.function.name`, `code.line.number` and, with an
-/// error, `exception.message`. Attribute keys are unique: metadata with one of these names gets a trailing `_` if the record itself uses
-/// the name. Attributes above ``maximumAttributes`` are omitted and counted in `droppedAttributesCount`.
+/// error, `exception.message`. Attribute keys are unique: if metadata uses a key that the record also writes, `_` is appended to the key of
+/// the metadata. Attributes beyond ``maximumAttributes`` are omitted and counted in `droppedAttributesCount`.
 ///
-/// A `partialSuccess` in the answer gives the number of finally rejected records. Only 429, 502, 503 and 504 are retried; 408, 500 and all
-/// other 5xx are final, as the protocol demands. All other statuses have their usual meaning: see <doc:Receivers>.
+/// A `partialSuccess` in the answer gives the number of finally rejected records. Only 429, 502, 503 and 504 are retried, as the protocol
+/// demands: 408, 425, 500 and all other 5xx except 501 and 505 reject the records. All other statuses have their usual meaning: see
+/// <doc:Receivers>.
 public struct OTLPFormat: LogFormat {
     /// Attributes of the sender, such as `service.name`.
     public var resource: LogMetadata
     /// The version of the instrumentation scopes; `nil` to omit it.
     public var scopeVersion: String?
     /// The severity number of ``LogLevel/critical``. The default is 18, which the specification assigns to syslog's "critical"; 21 is
-    /// "fatal".
+    /// "fatal". Values outside of 17 to 24 are limited to that range.
     public var criticalSeverity = 18
-    /// The maximum number of attributes of a record. The default is 128, the usual limit.
+    /// The maximum number of attributes of a record. The default is 128, the usual limit. The attributes that the record itself writes, two
+    /// to six, are never omitted.
     public var maximumAttributes = 128
     /// The maximum number of bytes of a body before compression. The default is 4 MiB. The protocol allows 64 MiB, but some receivers
     /// accept no more than 4 MiB.
@@ -42,7 +44,7 @@ public struct OTLPFormat: LogFormat {
     /// Writes an `ExportLogsServiceRequest` of one resource, whose scopes are the records' labels in the order of their first records.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var writer = OTLPWriter(format: self)
-        // Estimates the frames of the attributes. Too small a guess costs a copy, too large a guess costs only address space.
+        // About 512 bytes per record for JSON syntax. A low estimate costs one copy; a high one costs only address space.
         writer.text.reserve(records.reduce(512) { $0 + 512 + $1.footprint })
         writer.writeRequest(records)
         return writer.text.data
@@ -60,7 +62,7 @@ public struct OTLPFormat: LogFormat {
         }
     }
 
-    /// A body that violates the protocol doesn't turn success into failure: sending again would only make duplicates.
+    /// An unreadable body of a 2xx answer still counts as success, because sending again would only make duplicates.
     private static func success(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         guard let body = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any],
             let partial = body["partialSuccess"] as? [String: Any]
@@ -150,11 +152,11 @@ struct OTLPWriter {
         text.raw(",\"body\":{\"stringValue\":")
         text.string(record.message)
         text.raw("},\"attributes\":[")
-        let left = writeAttributes(of: record)
+        let omitted = writeAttributes(of: record)
         text.byte("]")
-        if left > 0 {
+        if omitted > 0 {
             text.raw(",\"droppedAttributesCount\":")
-            text.integer(UInt64(left))
+            text.integer(UInt64(omitted))
         }
         if let trace = record.trace { write(trace) }
         text.byte("}")
@@ -193,9 +195,9 @@ extension OTLPWriter {
     private static let errorKey = "exception.message"
     private static let sourceKeys = ["code.file.path", "code.function.name", "code.line.number"]
     /// The first letters of those keys: most other keys need no set lookup.
-    private static let ownStarts = [UInt8(ascii: "l"), UInt8(ascii: "e"), UInt8(ascii: "c")]
+    private static let firstLettersOfOwnKeys = [UInt8(ascii: "l"), UInt8(ascii: "e"), UInt8(ascii: "c")]
 
-    /// The names for the user's keys, which must be unique in a record; `nil` if none of them collides with a key of the record.
+    /// Makes unique names for the keys of the metadata; `nil` if no key collides with one that the record itself writes.
     private static func names(for record: LogRecord) -> UniqueNames? {
         guard record.metadata.contains(where: { isOwn($0.key, of: record) }) else { return nil }
         // Keys without a collision keep their names, even after a renamed one.
@@ -204,13 +206,13 @@ extension OTLPWriter {
 
     private static func isOwn(_ key: String, of record: LogRecord) -> Bool {
         // A quick check that sorts out most keys.
-        guard let first = key.utf8.first, ownStarts.contains(first) else { return false }
+        guard let first = key.utf8.first, firstLettersOfOwnKeys.contains(first) else { return false }
         return ownKeys.contains(key) || record.error != nil && key == errorKey || record.source != nil && sourceKeys.contains(key)
     }
 
     /// Writes the attributes and returns how many were omitted.
     mutating func writeAttributes(of record: LogRecord) -> Int {
-        var left = 0
+        var omitted = 0
         var room = format.maximumAttributes - 2
         text.raw("{\"key\":\"log.record.uid\",\"value\":{\"stringValue\":\"")
         text.hexadecimal(record.id.high, record.id.low)
@@ -229,7 +231,7 @@ extension OTLPWriter {
         var names = Self.names(for: record)
         for pair in record.metadata {
             guard room > 0 else {
-                left += 1
+                omitted += 1
                 continue
             }
             room -= 1
@@ -240,7 +242,7 @@ extension OTLPWriter {
             writeAttribute(LogMetadata.Pair(key: name, value: pair.value))
         }
         text.dropComma()
-        return left
+        return omitted
     }
 
     private mutating func writeAttribute(_ key: StaticString, _ value: String) {

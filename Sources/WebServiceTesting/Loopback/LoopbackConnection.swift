@@ -80,7 +80,7 @@ struct LoopbackConnection {
         let wire = LoopbackWire(socket: socket, reader: reader)
         defer { reader = wire.reader }
         try script(wire)
-        if wire.isToBeReset {
+        if wire.resetsAtEnd {
             socket.resetOnClose()
         } else {
             end()

@@ -10,19 +10,20 @@ public import Foundation
 ///         }
 ///     }
 ///
-/// Its methods throw when the client disconnects or the server stops; don't catch these errors, which end the connection without a failure.
+/// The methods that send, read or wait throw when the client disconnects or the server stops. Let these errors propagate: the server then
+/// closes the connection, and reports no failure.
 /// With ``LoopbackRoutes/Reading/headOnly`` the request's body isn't read yet. Use a wire only on the thread that runs its script.
 public final class LoopbackWire {
     private let socket: LoopbackSocket
     var reader: ConnectionReader
-    private(set) var isToBeReset = false
+    private(set) var resetsAtEnd = false
 
     package init(socket: LoopbackSocket, reader: ConnectionReader) {
         self.socket = socket
         self.reader = reader
     }
 
-    /// Sends all bytes. It returns when the system has accepted the last one, so a client that doesn't read blocks it.
+    /// Sends all bytes. Returns after the system has accepted them, so it blocks while the client doesn't read.
     public func write(_ bytes: Data) throws {
         let socket = self.socket
         let sent = bytes.withUnsafeBytes { all in Result { () throws(ConnectionEnd) in try socket.send(all) } }
@@ -44,7 +45,7 @@ public final class LoopbackWire {
         while try read() != nil {}
     }
 
-    /// Waits for a duration. A client that closes its side during that time counts as gone.
+    /// Waits for a duration. A client that has closed its side counts as disconnected.
     public func pause(for duration: Duration) throws {
         try socket.pause(until: .now + duration)
     }
@@ -64,8 +65,8 @@ public final class LoopbackWire {
         socket.finishSending()
     }
 
-    /// Resets the connection when the script returns.
+    /// Resets the connection after the script returns without an error.
     public func reset() {
-        isToBeReset = true
+        resetsAtEnd = true
     }
 }

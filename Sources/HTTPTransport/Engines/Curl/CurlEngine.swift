@@ -1,9 +1,9 @@
 import CSystemLibraries
 
-/// The entry to a transport's loop: takes commands from any thread, and wakes the loop once per sleep.
+/// The queue of commands for a transport's loop, and the loop's thread. Any thread can post a command; the first one wakes a sleeping loop.
 ///
-/// If the system allows it, a request that finds the loop asleep is sent on the caller's thread: waking another thread would take a large
-/// part of the time of a single exchange.
+/// If the loop is asleep, the calling thread sends the request itself where the system allows it: waking another thread would take a
+/// large part of the time of a single exchange.
 final class CurlEngine: Sendable {
     /// A command for the loop.
     enum Command: Sendable {
@@ -41,7 +41,7 @@ final class CurlEngine: Sendable {
 
     /// Creates an engine whose thread starts with the first exchange.
     ///
-    /// - Throws: ``CurlUnavailable`` if memory or descriptors are exhausted.
+    /// - Throws: ``CurlUnavailable`` if memory or descriptors are exhausted, or the process exits.
     init(_ settings: CurlSettings) throws(CurlUnavailable) {
         guard csl_curl_enter() else { throw CurlUnavailable(reason: "the process exits") }
         defer { csl_curl_leave() }
@@ -66,17 +66,18 @@ final class CurlEngine: Sendable {
         csl_driver_free(multi.driver)
     }
 
-    /// The handling of a posted command.
+    /// What ``post(_:)`` does with a command.
     private enum Posting {
         case refused, waits, wakes, starts
         /// The caller owns the loop, and performs the command itself.
-        case isOwner(CurlLoop)
+        case performsOnCaller(CurlLoop)
     }
 
     /// Posts a command to the loop.
     ///
-    /// - Returns: `false` for a start after ``close()``, and for a job after the thread's end; all other commands are taken. If the thread
-    ///   can't be started, exchanges fail, and jobs run elsewhere.
+    /// - Returns: `false` if the command starts an exchange and the engine is closed, or if it is a job and the thread has ended; otherwise
+    ///   `true`. After the thread's end, `drop` and `resume` have no effect. If the thread can't be started, exchanges fail, and jobs run
+    ///   elsewhere.
     @discardableResult
     func post(_ command: Command) -> Bool {
         let posting = mailbox.withLock { box -> Posting in
@@ -84,10 +85,10 @@ final class CurlEngine: Sendable {
                 if box.isClosed { return .refused }
                 if box.isAsleep, let loop = box.loop, loop.acquire(for: exchange) {
                     box.isAsleep = false
-                    return .isOwner(loop)
+                    return .performsOnCaller(loop)
                 }
             }
-            // The command would never be taken out, and would retain the engine.
+            // The loop no longer reads the mailbox; a queued command would keep the engine alive.
             if box.hasEnded {
                 if case .run = command { return .refused }
                 return .waits
@@ -105,7 +106,7 @@ final class CurlEngine: Sendable {
         case .waits: break
         case .wakes: csl_driver_wake(multi.driver)
         case .starts: startThread()
-        case .isOwner(let loop): loop.performOnCaller(command)
+        case .performsOnCaller(let loop): loop.performOnCaller(command)
         }
         return true
     }
@@ -153,8 +154,10 @@ final class CurlEngine: Sendable {
     /// The loop, while its thread runs.
     var loop: CurlLoop? { mailbox.withLock { $0.loop } }
 
-    /// Closes the mailbox if it is empty, because the loop is about to end.
-    func end() -> Bool {
+    /// Marks the loop as ended if no commands are waiting.
+    ///
+    /// - Returns: Whether it has ended.
+    func endIfEmpty() -> Bool {
         mailbox.withLock { box in
             box.hasEnded = box.commands.isEmpty
             if box.hasEnded { box.loop = nil }
@@ -185,7 +188,8 @@ final class CurlEngine: Sendable {
         for orphan in orphans {
             switch orphan {
             case .start(let exchange):
-                exchange.abandon(TransportError(.other, "No thread can be started for the transport: too many are running."))
+                exchange.abandon(
+                    TransportError(.other, "No thread can be started for the transport: the limit of threads or memory is reached."))
             case .run(let job): job.runElsewhere()
             case .drop, .resume: break
             }

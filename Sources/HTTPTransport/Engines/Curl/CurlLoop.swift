@@ -67,7 +67,7 @@ final class CurlLoop: @unchecked Sendable {
             var isClosed = engine.collect(&commands, sleepsIfNone: isIdle && jobs.isEmpty)
             if runJobs(&commands) { isClosed = engine.collect(&commands, sleepsIfNone: isIdle) }
             guard commands.isEmpty, isIdle else { continue }
-            if isClosed, active.isEmpty, lanes.isEmpty, engine.end() { break }
+            if isClosed, active.isEmpty, lanes.isEmpty, engine.endIfEmpty() { break }
             csl_driver_wait(driver, sleep.pollMilliseconds)
             _ = engine.collect(&commands, sleepsIfNone: false)
         }

@@ -82,7 +82,7 @@ final class CurlWebSocket: Sendable {
             }, context)
         guard !isStarted else { return }
         Unmanaged<CurlWebSocket>.fromOpaque(context).release()
-        end(.failure(TransportError(.other, "No thread can be started for a WebSocket: too many are running.")))
+        end(.failure(TransportError(.other, "No thread can be started for a WebSocket: the limit of threads or memory is reached.")))
     }
 
     private func run() {

@@ -325,7 +325,7 @@ extension JSONDocument {
                 index = next
             }
         }
-        if storage.pointee.filters.countsMiss(ofObjectAt: node) { filterNames(ofObjectAt: node) }
+        if storage.pointee.filters.recordMiss(ofObjectAt: node) { nameFilter(ofObjectAt: node) }
         return canonical(name, inObjectAt: node)
     }
 

@@ -1,10 +1,10 @@
-/// Filters of the names of a few objects, which exclude most names that an object doesn't have.
+/// A small cache of Bloom filters, each of which quickly excludes most names that an object lacks.
 ///
-/// Types with many optional properties ask each object for all of them, and most are missing: without a filter, each question compares the
-/// name with all of the object. A filter is a set of hashes, so it never excludes a name that exists.
+/// A type with many optional properties looks up many missing names. Without a filter, each lookup compares the name with every name in the
+/// object. A filter is a set of hashes, so it never excludes a name that exists.
 struct JSONNameFilters {
-    /// The filter of one object: its index on the tape, the hashes of its names, and the hashes of the parts of its names before a
-    /// dialect's mark.
+    /// The filter of one object: the object's index in the document, the hashes of its names, and the hashes of prefixes. A prefix is the
+    /// part of a name before the mark of a dialect, such as `name` in OData's `name@odata.type`.
     struct Filter {
         let memory: UnsafeMutablePointer<UInt64>
 
@@ -37,14 +37,14 @@ struct JSONNameFilters {
         }
 
         func insert(_ name: UnsafePointer<UInt8>, _ count: Int) { insert(Self.hash(name, count), at: 1) }
-        func insertOwner(_ name: UnsafePointer<UInt8>, _ count: Int) { insert(Self.hash(name, count), at: 1 + Self.words) }
+        func insertPrefix(_ name: UnsafePointer<UInt8>, _ count: Int) { insert(Self.hash(name, count), at: 1 + Self.words) }
 
         @inline(__always) func mayContain(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
             guard let start = name.baseAddress else { return true }
             return contains(Self.hash(start, name.count), at: 1)
         }
 
-        @inline(__always) func mayOwn(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        @inline(__always) func mayHavePrefix(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
             guard let start = name.baseAddress else { return true }
             return contains(Self.hash(start, name.count), at: 1 + Self.words)
         }
@@ -55,7 +55,7 @@ struct JSONNameFilters {
     /// Never freed, like the storage.
     private let memory: UnsafeMutablePointer<UInt64>
     private var isEmpty = true
-    /// The object that was last searched in vain.
+    /// The object of the last failed lookup.
     private var missed = -1
 
     init() {
@@ -63,26 +63,26 @@ struct JSONNameFilters {
         memory.initialize(repeating: .max, count: Self.count * Filter.size)
     }
 
-    @inline(__always) private func place(_ node: Int) -> Filter {
+    @inline(__always) private func slot(_ node: Int) -> Filter {
         Filter(memory: memory + (node ^ node &>> 3) % Self.count &* Filter.size)
     }
 
     /// Returns whether an object certainly doesn't have a name; false if it has no filter.
     @inline(__always) func excludes(_ name: UnsafeBufferPointer<UInt8>, fromObjectAt node: Int) -> Bool {
-        let filter = place(node)
+        let filter = slot(node)
         return filter.node == node && !filter.mayContain(name)
     }
 
-    /// Notes that an object was searched in vain; returns whether it is worth a filter because that happened twice in succession.
-    mutating func countsMiss(ofObjectAt node: Int) -> Bool {
-        if missed == node { return place(node).node != node }
+    /// Records a failed lookup. Returns whether the previous one was in the same object and the object has no filter yet.
+    mutating func recordMiss(ofObjectAt node: Int) -> Bool {
+        if missed == node { return slot(node).node != node }
         missed = node
         return false
     }
 
     /// Returns the filter of an object, and whether it is empty because it is new.
     mutating func filter(ofObjectAt node: Int) -> (filter: Filter, isNew: Bool) {
-        let filter = place(node)
+        let filter = slot(node)
         if filter.node == node { return (filter, false) }
         isEmpty = false
         filter.begin(node)
@@ -100,7 +100,7 @@ struct JSONNameFilters {
 
 extension JSONDocument {
     /// Returns the filter of an object's names, making it if needed.
-    @discardableResult @inline(never) func filterNames(ofObjectAt node: Int) -> JSONNameFilters.Filter {
+    @discardableResult @inline(never) func nameFilter(ofObjectAt node: Int) -> JSONNameFilters.Filter {
         let (filter, isNew) = storage.pointee.filters.filter(ofObjectAt: node)
         guard isNew else { return filter }
         let mark = storage.pointee.neighbourMark
@@ -112,7 +112,7 @@ extension JSONDocument {
             filter.insert(name, word.length)
             if mark != 0 {
                 for position in stride(from: 0, to: word.length, by: 1) where name[position] == mark {
-                    filter.insertOwner(name, position)
+                    filter.insertPrefix(name, position)
                 }
             }
             index = self.end(ofValueAt: index + 1)
@@ -120,7 +120,7 @@ extension JSONDocument {
         return filter
     }
 
-    /// Returns whether members accompany one that is missing.
+    /// Returns whether an object without a member of this name has members such as `name@odata.type`.
     func neighbours(of name: String, inObjectAt node: Int) -> JSONNeighbours {
         // Without a dialect there are none. With converted names, the dialect finds them.
         guard hasDialect else { return .none }
@@ -133,12 +133,12 @@ extension JSONDocument {
         }
     }
 
-    /// Calls a closure with the indices of the names that consist of a name, a mark and more.
+    /// Calls a closure with the indices of the names that begin with a name followed by a mark.
     func forEachNeighbour(
         of name: UnsafeBufferPointer<UInt8>, behind mark: UInt8, inObjectAt node: Int, _ body: (Int) -> Void
     ) {
         guard let start = name.baseAddress else { return }
-        if mark == storage.pointee.neighbourMark, !filterNames(ofObjectAt: node).mayOwn(name) { return }
+        if mark == storage.pointee.neighbourMark, !nameFilter(ofObjectAt: node).mayHavePrefix(name) { return }
         let end = word(node + 1).low
         var index = node + JSONWord.objectHead
         while index < end {
