@@ -89,10 +89,10 @@ let package = Package(
             swiftSettings: librarySettings),
         .executableTarget(
             name: "Examples", dependencies: ["WebServiceClient", "WebServiceTesting"], path: "Examples/Sources", swiftSettings: settings),
-        // What the tests of several modules share: no products.
-        .target(name: "DescriptorLimit", path: "Tests/DescriptorLimit"),
+        // Shared by the tests of several modules. These are no products.
+        .target(name: "ProcessLimits", path: "Tests/ProcessLimits"),
         .target(
-            name: "TestSupport", dependencies: ["DescriptorLimit", "WebServiceClient"], path: "Tests/TestSupport", swiftSettings: settings),
+            name: "TestSupport", dependencies: ["ProcessLimits", "WebServiceClient"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "HTTPTransportTests",
             dependencies: [

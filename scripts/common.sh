@@ -14,10 +14,6 @@ readonly LIMIT=${LIMIT:-2400} # seconds of one command
 # shellcheck disable=SC2034 # the scripts use it
 readonly ONCE=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -gline-tables-only)
 
-# Without a width all tests start at once. Where cores are few or busy, a step of a test then waits for minutes behind the first steps of all
-# the others, longer than some limits that tests need.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-24}
-
 mkdir -p "$LOGS"
 output=$(mktemp "${TMPDIR:-/tmp}/output.XXXXXX")
 own_servers=

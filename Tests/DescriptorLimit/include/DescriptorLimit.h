@@ -1,1 +1,0 @@
-// Nothing to call: what this module is for happens when the process starts.

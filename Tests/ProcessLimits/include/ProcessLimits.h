@@ -1,0 +1,1 @@
+// Declares nothing: this module acts when the process starts.
