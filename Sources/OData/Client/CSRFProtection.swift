@@ -1,19 +1,19 @@
 public import Foundation
 public import WebServiceClient
 
-/// An interceptor that adds the token that SAP services require with every change, against cross-site request forgery.
+/// An interceptor that adds a token against cross-site request forgery to every change, as SAP services require.
 ///
 ///     client.configure { $0.interceptors = [CSRFProtection(fetchingFrom: serviceRoot)] }
 ///
-/// The token is fetched when the first change needs it, once for all waiting calls, with the cookies of its session. A change that is
-/// refused because the token has expired (403, `X-CSRF-Token: Required`) is sent once more with a new token. Safe methods, and calls to
-/// other origins, pass unchanged.
+/// The token is fetched when the first change needs it, once for all waiting calls, with the cookies of its session. If a change is refused
+/// because the token has expired (403, `X-CSRF-Token: Required`), the token is discarded, and the change is sent once more with a new one,
+/// unless its body can't be sent twice. Safe methods, and calls to other origins, pass unchanged.
 public struct CSRFProtection: Interceptor {
     private let url: URL
     private let method: ServiceRequest.Method
-    private let session = CSRFSession()
+    private let tokens = CSRFTokenCache()
 
-    /// Creates a protection for the service at a URL.
+    /// Creates an interceptor that fetches its token from a URL.
     ///
     /// - Parameters:
     ///   - url: the URL that returns the token: the service root, with its trailing slash, since a redirect would lose the token.
@@ -26,22 +26,28 @@ public struct CSRFProtection: Interceptor {
     /// Adds the token and its cookies to changes.
     public func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         guard !request.method.isSafe, !context.isForeign, request.origin == Origin(url) else { return try await next(request, context) }
-        let token = try await session.token { try await fetch(request, context, next) }
+        let cancellation = context.record.cancellation
+        let token = try await tokens.token(unless: cancellation) { try await fetch(request, context, next) }
         let response = try await next(token.added(to: request), context)
-        let demand = response.headers[CSRFToken.header]?.lowercased()
-        guard response.status == 403, demand == "required", request.body?.isReplayable ?? true else { return response }
+        guard response.status == 403, response.headers[CSRFToken.header]?.lowercased() == "required" else { return response }
+        tokens.discard(token)
+        guard request.body?.isReplayable ?? true else { return response }
         response.body.cancel()
-        session.discard(token)
-        let fresh = try await session.token { try await fetch(request, context, next) }
+        let fresh = try await tokens.token(unless: cancellation) { try await fetch(request, context, next) }
         return try await next(fresh.added(to: request), context)
     }
 
+    /// Fields that concern a change, and not the request for a token.
+    private static let fieldsOfChanges: [HTTPFields.Name] = [
+        .contentType, .contentLength, "Content-Encoding", "Content-Disposition", "Content-Digest", "Repr-Digest", "Content-ID", "Slug",
+        "If-Match", "If-None-Match", "Prefer", "X-HTTP-Method", "Idempotency-Key", Repeatability.requestID, Repeatability.firstSent,
+    ]
+
     private func fetch(_ request: ServiceRequest, _ context: CallContext, _ next: NextInterceptor) async throws -> CSRFToken {
         var fetch = ServiceRequest(method: method, url: url, headers: request.headers, timeouts: request.timeouts)
-        let own: [HTTPFields.Name] = [
-            .contentType, .contentLength, "If-Match", "If-None-Match", "Prefer", Repeatability.requestID, Repeatability.firstSent,
-        ]
-        for name in own { fetch.headers[name] = nil }
+        for name in Self.fieldsOfChanges { fetch.headers[name] = nil }
+        // The change may accept other types only: a batch accepts multipart/mixed.
+        fetch.headers[.accept] = "application/json, */*;q=0.1"
         fetch.headers[CSRFToken.header] = "Fetch"
         fetch.deadline = request.deadline
         fetch.trust = request.trust
@@ -76,8 +82,8 @@ public struct CSRFProtectionError: DescribedError, Sendable, Hashable {
 
     /// A sentence for people.
     public var description: String {
-        "The service answered the request for a CSRF token with status \(status) and no token: check the URL it is fetched from, with its "
-            + "trailing slash, and the credentials."
+        "The service answered the request for a CSRF token with status \(status) and no token: check the URL, including its trailing "
+            + "slash, and the credentials."
     }
 }
 
@@ -99,59 +105,69 @@ struct CSRFToken: Sendable, Equatable {
 }
 
 extension CSRFToken: CustomStringConvertible, CustomReflectable {
-    /// Never the token itself.
+    /// A fixed text, which doesn't contain the token.
     var description: String { "a CSRF token" }
 
     /// Shows nothing.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The current token. One call fetches it, and the others wait.
-final class CSRFSession: Sendable {
+/// The token that the calls of a client share. One call fetches it, and the others wait.
+final class CSRFTokenCache: Sendable {
     private enum State {
         case none
-        case fetching(waiting: [Int: CheckedContinuation<CSRFToken?, any Error>])
+        case fetching([CallWaiter])
         case token(CSRFToken)
     }
 
     private enum Turn {
-        case found(CSRFToken)
+        case use(CSRFToken)
         case fetch
-        case wait
+        case wait(CallWaiter)
     }
 
     private let state = Locked(State.none)
-    private let numbers = Locked(0)
 
-    /// Returns the token; the first caller fetches it. A failure is thrown to all waiting callers, but a cancellation only to the fetching
-    /// one.
-    func token(_ fetch: () async throws -> CSRFToken) async throws -> CSRFToken {
+    /// Returns the token; the first caller fetches it. If the fetch fails, all waiting callers throw the error. If the fetching call ends
+    /// for a reason of its own, by a cancellation or its deadline, another caller fetches.
+    ///
+    /// - Throws: The error of the fetch; ``CallCancelled`` or `CancellationError` if this call or its task is cancelled.
+    func token(unless cancellation: CallCancellation, _ fetch: () async throws -> CSRFToken) async throws -> CSRFToken {
         while true {
             try Task.checkCancellation()
-            let turn: Turn = state.withLock { state in
-                switch state {
-                case .token(let token): return .found(token)
-                case .fetching: return .wait
-                case .none:
-                    state = .fetching(waiting: [:])
-                    return .fetch
-                }
-            }
-            switch turn {
-            case .found(let token): return token
-            case .wait: if let token = try await waited() { return token }
+            switch state.withLock({ Self.turn(&$0) }) {
+            case .use(let token): return token
+            case .wait(let waiter): try await waiter.wait(unless: cancellation)
             case .fetch:
                 do {
                     let token = try await fetch()
-                    finish(.token(token)) { $0.resume(returning: token) }
+                    finish(.token(token), .success(()))
                     return token
                 } catch {
-                    let isOwn = error is CancellationError || Task.isCancelled
-                    finish(.none) { isOwn ? $0.resume(returning: nil) : $0.resume(throwing: error) }
+                    let concernsOneCall = Task.isCancelled || cancellation.cause != nil || Self.isCancellation(error)
+                    finish(.none, concernsOneCall ? .success(()) : .failure(error))
                     throw error
                 }
             }
         }
+    }
+
+    private static func turn(_ state: inout State) -> Turn {
+        switch state {
+        case .token(let token):
+            return .use(token)
+        case .none:
+            state = .fetching([])
+            return .fetch
+        case .fetching(let waiters):
+            let waiter = CallWaiter()
+            state = .fetching(waiters + [waiter])
+            return .wait(waiter)
+        }
+    }
+
+    private static func isCancellation(_ error: any Error) -> Bool {
+        error is CancellationError || error is CallCancelled || (error as? TransportError)?.code == .timedOutTotal
     }
 
     /// Discards a rejected token, unless it was already replaced.
@@ -161,39 +177,12 @@ final class CSRFSession: Sendable {
         }
     }
 
-    private func finish(_ result: State, _ resume: (CheckedContinuation<CSRFToken?, any Error>) -> Void) {
-        let waiting = state.withLock { state in
+    private func finish(_ result: State, _ end: Result<Void, any Error>) {
+        let waiters = state.withLock { state in
             defer { state = result }
-            if case .fetching(let waiting) = state { return Array(waiting.values) }
+            if case .fetching(let waiters) = state { return waiters }
             return []
         }
-        for continuation in waiting { resume(continuation) }
-    }
-
-    /// Returns the token that another caller fetches, or `nil` if the fetch must be repeated or this task was cancelled.
-    private func waited() async throws -> CSRFToken? {
-        let number = numbers.withLock { number in
-            number += 1
-            return number
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isWaiting = state.withLock { state in
-                    guard !Task.isCancelled, case .fetching(var waiting) = state else { return false }
-                    waiting[number] = continuation
-                    state = .fetching(waiting: waiting)
-                    return true
-                }
-                if !isWaiting { continuation.resume(returning: nil) }
-            }
-        } onCancel: {
-            let continuation = state.withLock { state -> CheckedContinuation<CSRFToken?, any Error>? in
-                guard case .fetching(var waiting) = state else { return nil }
-                let continuation = waiting.removeValue(forKey: number)
-                state = .fetching(waiting: waiting)
-                return continuation
-            }
-            continuation?.resume(returning: nil)
-        }
+        for waiter in waiters { waiter.end(end) }
     }
 }

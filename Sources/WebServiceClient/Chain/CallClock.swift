@@ -36,7 +36,7 @@ struct CallClock: Sendable {
 }
 
 /// One suspension of a call that ends once: by its event, by the call's cancellation, or by its task's.
-final class CallWaiter: Sendable {
+package final class CallWaiter: Sendable {
     private enum State {
         case idle
         case waiting(CheckedContinuation<Void, any Error>)
@@ -45,11 +45,13 @@ final class CallWaiter: Sendable {
 
     private let state = Locked(State.idle)
 
+    package init() {}
+
     /// Ends the wait. Later calls have no effect.
     ///
     /// - Returns: Whether this call ended it.
     @discardableResult
-    func end(_ result: Result<Void, any Error>) -> Bool {
+    package func end(_ result: Result<Void, any Error>) -> Bool {
         let (isFirst, continuation): (Bool, CheckedContinuation<Void, any Error>?) = state.withLock { state in
             switch state {
             case .ended: return (false, nil)
@@ -68,7 +70,7 @@ final class CallWaiter: Sendable {
     /// Suspends until the wait has ended. It may be called once.
     ///
     /// - Throws: The error that the wait ended with; ``CallCancelled`` or `CancellationError` if call or task is cancelled before.
-    func wait(unless cancellation: CallCancellation) async throws {
+    package func wait(unless cancellation: CallCancellation) async throws {
         let registration = cancellation.onCancel { [weak cancellation] in
             if let cause = cancellation?.cause { self.end(.failure(cause)) }
         }

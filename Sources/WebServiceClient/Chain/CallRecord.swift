@@ -10,7 +10,7 @@ package final class CallRecord: Sendable {
     let cacheIdentifier: String?
     let diagnostics: Diagnostics
     /// Cancels the call from outside its task.
-    let cancellation = CallCancellation()
+    package let cancellation = CallCancellation()
     /// The bound request of a call outside the service; `nil` for other calls.
     let outside: ServiceRequest?
     /// Whether a URL builder made the URL, which may have any origin.

@@ -121,4 +121,77 @@ import WebServiceTesting
         for other in others { try await other.value }
         await #expect(throws: (any Error).self) { try await first.value }
     }
+
+    /// A change with a body that can be sent once.
+    private func upload() throws -> ServiceRequest {
+        var request = ServiceRequest(method: .post, url: try #require(URL(string: "https://h.example/svc/Photos")))
+        request.headers = [
+            "Accept": "multipart/mixed", "Slug": "a.png", "X-HTTP-Method": "MERGE", "Content-Encoding": "gzip", "X-Tenant": "7",
+        ]
+        request.body = RequestBody(length: nil) { AsyncThrowingStream { $0.finish() } }
+        return request
+    }
+
+    @Test func `a refused token is discarded although the change can't be sent again`() async throws {
+        let protection = CSRFProtection(fetchingFrom: try #require(URL(string: "https://h.example/svc/")))
+        let valid = Locked("t1")
+        let fetches = Locked<[HTTPFields]>([])
+        let next: NextInterceptor = { request, _ in
+            let token = valid.withLock { $0 }
+            if request.headers["X-CSRF-Token"] == "Fetch" {
+                fetches.withLock { $0.append(request.headers) }
+                return TransportResponse(status: 200, headers: ["X-CSRF-Token": token], url: request.url)
+            }
+            let isValid = request.headers["X-CSRF-Token"] == token
+            return TransportResponse(status: isValid ? 201 : 403, headers: isValid ? [:] : ["X-CSRF-Token": "Required"], url: request.url)
+        }
+        var statuses: [Int] = []
+        for token in ["t1", "t2", "t2", "t3", "t3"] {
+            valid.withLock { $0 = token }
+            statuses.append(try await protection.intercept(try upload(), context: CallContext(), next: next).status)
+        }
+        #expect(statuses == [201, 403, 201, 403, 201])
+        // The fetch has the client's fields, but none that concerns the change.
+        let fields = fetches.withLock { $0 }
+        #expect(fields.count == 3)
+        #expect(fields.allSatisfy { $0["X-Tenant"] == "7" && $0[.accept] == "application/json, */*;q=0.1" })
+        #expect(fields.allSatisfy { $0["Slug"] == nil && $0["X-HTTP-Method"] == nil && $0["Content-Encoding"] == nil })
+    }
+
+    @Test(arguments: [true, false])
+    func `a call that ends for its own reason doesn't fail other waiting calls`(isCancelled: Bool) async throws {
+        let protection = CSRFProtection(fetchingFrom: try #require(URL(string: "https://h.example/svc/")))
+        let (started, isStarted) = AsyncStream<Void>.makeStream()
+        let (released, release) = AsyncStream<Void>.makeStream()
+        let fetches = Locked(0)
+        let next: NextInterceptor = { request, context in
+            guard request.headers["X-CSRF-Token"] == "Fetch" else {
+                return TransportResponse(status: request.headers["X-CSRF-Token"] == "t" ? 204 : 403, url: request.url)
+            }
+            let number = fetches.withLock { number in
+                number += 1
+                return number
+            }
+            if number == 1 {
+                isStarted.yield()
+                for await _ in released { break }
+                try context.record.cancellation.check()
+                throw TransportError(.timedOutTotal, "The total time has passed.")
+            }
+            return TransportResponse(status: 200, headers: ["X-CSRF-Token": "t"], url: request.url)
+        }
+        let request = try upload()
+        let contexts = (0..<4).map { _ in CallContext() }
+        let first = Task { try await protection.intercept(request, context: contexts[0], next: next).status }
+        for await _ in started { break }
+        let others = contexts[1...].map { context in Task { try await protection.intercept(request, context: context, next: next).status } }
+        // A waiting call can be cancelled while the token is fetched.
+        contexts[3].record.cancellation.cancel(CallCancelled(reason: "enough"))
+        await #expect(throws: CallCancelled.self) { try await others[2].value }
+        if isCancelled { contexts[0].record.cancellation.cancel(CallCancelled(reason: "enough")) }
+        release.yield()
+        await #expect(throws: (any Error).self) { try await first.value }
+        for other in others[..<2] { #expect(try await other.value == 204) }
+        #expect(fetches.withLock { $0 } == 2)
+    }
 }
