@@ -3,7 +3,9 @@ import HTTPTransport
 
 /// The parts of a spool: the shared state, the writing queue, the reading queue, and the timer task.
 ///
-/// Lock order: `writer`, `exchange`, `cursors`, `state`. Logging threads take only `state`, which is never held during disk I/O.
+/// The writing queue's work is in `SpoolWriter.swift`, the reading queue's in `SpoolSelection.swift`.
+///
+/// Lock order: `writer`, `exchange`, `cursors`, `news`, `state`. Logging threads never take a lock that is held during disk I/O.
 final class SpoolCore: Sendable {
     let root: String
     let settings: SpoolSettings
@@ -16,7 +18,7 @@ final class SpoolCore: Sendable {
     let exchange = Locked(())
     /// Held while a cursor file is written.
     let cursors = Locked(())
-    /// Callbacks, by destination, for records that other destinations have appended.
+    /// The callback of each destination, for records that arrive, or are lost, without an append by that destination.
     let news = Locked<[String: @Sendable (StoreNews) -> Void]>([:])
 
     private let writing = DispatchQueue(label: "RemoteLogger.Spool.writing", qos: .utility)
@@ -84,7 +86,7 @@ final class SpoolCore: Sendable {
             state.isScheduled = true
             return true
         }
-        // Runs before the next read, because the queue is serial: after a crash at most one batch is sent twice.
+        // The queue is serial, so the cursor is written before the next read: after a crash, at most one batch is sent again.
         reading.async { [self] in writeCursor(of: destination, sync: false) }
         if canFree { writing.async { [self] in work() } }
     }
@@ -129,8 +131,8 @@ final class SpoolCore: Sendable {
         }
     }
 
-    /// Creates cursors and deletes unneeded segments: all records of a leftover may have been delivered just before its process ended.
-    func tidyUp() {
+    /// Creates missing cursors and deletes acknowledged segments. A leftover may contain only acknowledged segments.
+    func cleanUp() {
         writing.async { [self] in work() }
     }
 
@@ -188,7 +190,7 @@ extension SpoolCore {
     ///
     /// - Parameter items: the records to be written. Records with a lower level than all records on disk are dropped.
     /// - Returns: whether there is room. If not, the state has changed, and the caller must check again.
-    /// - Throws: `SpoolFault.full` if every record is in flight.
+    /// - Throws: `SpoolFault.full` if every record is in flight; another `SpoolFault` if the disk fails.
     func makeRoom(
         for need: Int, _ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter
     ) throws(SpoolFault) -> Bool {
@@ -196,15 +198,21 @@ extension SpoolCore {
         while true {
             let missing = state.withLock { $0.diskBytes } + need + settings.reservedBytes - settings.boundedDiskBytes
             guard missing > 0 else { return true }
-            if try deleteAcknowledged(&writer) { continue }
+            let active = writer.active?.name
+            if try deleteAcknowledged(&writer) {
+                // The caller's segment may be deleted now, and its file closed.
+                guard writer.active?.name == active else { return false }
+                continue
+            }
             let lowest = state.withLock { $0.lowest(except: tried) }
             let newcomer = state.withLock { $0.lowestLevel(of: items) }
             if let newcomer, newcomer < lowest?.level ?? .trace {
+                reportFull(&writer)
                 drop(newcomer, missing, &items)
                 return false
             }
             guard let lowest else { throw SpoolFault.full }
-            sayFull(&writer)
+            reportFull(&writer)
             let wasActive = writer.active?.name == lowest.name
             if wasActive { seal(&writer) }
             if try !reclaim(lowest.name, lowest.level, &writer) { tried.insert(lowest) }
@@ -213,11 +221,13 @@ extension SpoolCore {
         }
     }
 
-    private func sayFull(_ writer: inout SpoolWriter) {
+    private func reportFull(_ writer: inout SpoolWriter) {
         guard !writer.hasReportedFull else { return }
         writer.hasReportedFull = true
         report(
-            .warning, "The log spool is full (\(settings.boundedDiskBytes) bytes): the lowest level is dropped first, then the oldest.")
+            .warning,
+            "The log spool has reached its limit of \(settings.boundedDiskBytes) bytes. It drops the records of the lowest level first, "
+                + "oldest first.")
     }
 
     /// Drops new records of a level, oldest first, until about `missing` bytes are saved.
@@ -241,7 +251,7 @@ extension SpoolCore {
 
     /// Deletes the segments that every destination has acknowledged, after syncing the cursors.
     ///
-    /// - Returns: whether a segment was deleted.
+    /// - Returns: whether there were such segments. A segment that a new destination needs is kept.
     @discardableResult func deleteAcknowledged(_ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
         guard let directory = writer.directory else { return false }
         let active = writer.active?.name
@@ -278,8 +288,7 @@ extension SpoolCore {
 extension SpoolCore {
     /// Opens the directory and loads its content; retries later after a fault.
     func openDirectory(_ writer: inout SpoolWriter) {
-        // Records of an earlier run count only for destinations that register after they were found. If any registered before, the records
-        // wait for the next run.
+        // If a destination has already registered, records of an earlier run aren't loaded. The next run loads them.
         let isLate = state.withLock { $0.last > 0 || !$0.destinations.isEmpty }
         do throws(SpoolFault) {
             // `??` can't rethrow a typed error.

@@ -28,7 +28,7 @@ extension SpoolCore {
 
     /// Creates the cursor file on the writing queue before the destination's first record is written.
     private func createCursorSoon() {
-        if state.withLock({ $0.directory != nil && ($0.retryAt == nil || leftover != nil) }) { tidyUp() }
+        if state.withLock({ $0.directory != nil && ($0.retryAt == nil || leftover != nil) }) { cleanUp() }
     }
 
     /// Counts the records of a destination that no shipper uses. Called by the writer.

@@ -1,8 +1,9 @@
 import Foundation
-import RemoteLogger
 import TestSupport
 import Testing
 import WebServiceClient
+
+@testable import RemoteLogger
 
 /// The limits are exact, and the least important records are dropped first.
 @Suite(.serialized) struct SpoolBoundsTests {
@@ -74,6 +75,46 @@ import WebServiceClient
         let lost = harness.takeLosses().reduce(0) { $0 + $1.count }
         #expect(20 + rest.count + lost == 40 + 900)
         #expect(harness.disk.peak <= 64 << 10)
+    }
+
+    @Test func `room that is made by deleting the segment being written lets the caller open another one`() async throws {
+        let harness = try SpoolHarness { $0.diskBytes = 64 << 10 }
+        // More than half of a segment, so that the active segment is deleted when its records are acknowledged.
+        harness.append((1...8).map { .sample($0, .error, String(repeating: "x", count: 300)) })
+        #expect(await harness.spool.sync())
+        let core = harness.spool.core
+        let length = core.state.withLock { $0.segments.last?.length ?? 0 }
+        #expect(length > core.settings.segmentBytes / 2)
+        let last = try #require(await harness.readAll().last)
+        core.state.withLock { $0.acknowledge(through: last.position, by: "default") }
+        let (hasRoom, active) = try core.writer.withLock { writer in
+            var items = ArraySlice<RecordBuffer.Item>()
+            let need = core.settings.boundedDiskBytes - core.settings.reservedBytes - length / 2
+            return (try core.makeRoom(for: need, &items, &writer), writer.active?.name)
+        }
+        // Its file is closed: `true` would make the caller write to a closed descriptor.
+        #expect(!hasRoom && active == nil)
+        harness.append([.sample(9)])
+        #expect(await harness.spool.sync())
+        #expect(await harness.readAll(after: last.position).sequences == [9])
+    }
+
+    @Test func `new records that are dropped because the spool is full are reported`() async throws {
+        let harness = try SpoolHarness { $0.diskBytes = 64 << 10 }
+        let text = String(repeating: "x", count: 300)
+        func fill(_ level: LogLevel, _ numbers: Range<UInt64>) async {
+            for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 10) {
+                harness.append((start..<start + 10).map { .sample($0, level, text) })
+                _ = await harness.spool.sync()
+            }
+        }
+        // The lowest level on disk is that of the newest records, until a lower one arrives.
+        while harness.spool.statistics.diskBytes < 54 << 10 { await fill(.critical, 1..<2) }
+        #expect(harness.events.withLock { $0.isEmpty })
+        await fill(.trace, 1_000..<1_200)
+        #expect(harness.takeLosses().map(\.reason) == [.overflow])
+        let texts = harness.events.withLock { $0.map(\.message) }
+        #expect(texts.count == 1 && texts.first?.contains("has reached its limit of 65536 bytes") == true, "\(texts)")
     }
 
     /// Random operations: no loss is uncounted, the limits hold, and the order is kept.
