@@ -6,12 +6,11 @@ public struct ServiceRequest: Sendable {
     public var method: Method
     /// The absolute URL, percent-encoded in its final form.
     public var url: URL
-    /// The header fields. A control character other than a tab in a value, or a name that isn't a token, is an error when the request is
-    /// sent.
+    /// The header fields. Sending throws an error if a name isn't a token, or if a value contains a control character other than a tab.
     public var headers: HTTPFields
     /// The body, if any.
     public var body: RequestBody?
-    /// The deadlines of this request.
+    /// The time limits of this request.
     public var timeouts: ServiceTimeouts {
         get { shared.details.timeouts }
         set { details.timeouts = newValue }
@@ -22,8 +21,8 @@ public struct ServiceRequest: Sendable {
         get { end?.continuous }
         set { end = newValue.map(MonotonicInstant.init) }
     }
-    /// The deadline as a plain number. The layout of the standard library's instant is opaque, so copying a request that stores one, or any
-    /// value that holds such a request, would need runtime calls.
+    /// The deadline as a plain number. Storing an instant of the standard library would make every copy of a request slower, because its
+    /// layout is opaque.
     package var end: MonotonicInstant?
     /// The trust settings and client identity; `nil` leaves them to the transport.
     public var trust: TrustPolicy? {
@@ -82,7 +81,7 @@ public struct ServiceRequest: Sendable {
         shared = details
     }
 
-    /// The shared field set that this request's fields come from; `nil` if the request has fields that aren't shared.
+    /// The shared header fields, or `nil` if this request's fields differ from them.
     package var commonFields: CommonFields? {
         guard let common = shared.commonFields, common.fields.isSame(as: headers) else { return nil }
         return common
@@ -223,7 +222,7 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
     public let client: String
     /// The endpoint's key, such as `repository(owner:name:)`, or the method and path of a call without an entry.
     public let key: String
-    /// The declared route with its placeholders. It has few distinct values, which suits metrics.
+    /// The declared route with its placeholders. It has few distinct values, so it can label metrics.
     public let route: String
 
     /// Creates the identity of a call.
@@ -237,16 +236,15 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(client).\(key)" }
 }
 
-/// The deadlines of a call, measured by the transport on the monotonic clock. `nil` means no limit.
+/// The time limits of a call, which transports measure with a monotonic clock. `nil` means no limit.
 public struct ServiceTimeouts: Sendable, Hashable {
     /// The time from the start of an attempt to the head of its response, including connecting and waiting. While the request's body is
-    /// being sent, the time counts from its last byte sent: a large body has as much time as it needs, but a stalled one doesn't. Default
-    /// 60 seconds.
+    /// sent, each byte sent restarts the time, so a large body isn't limited, but a stalled one is. Default 60 seconds.
     public var firstByte: Duration?
 
     /// The time from the start of an attempt to the connection, including name lookup and TLS. Default none: ``firstByte`` bounds it as
-    /// well. It needs a transport with ``TransportCapabilities/connectDeadlines``: otherwise a client makes no call, and a transport
-    /// refuses the request. Like ``firstByte``, it includes the time that the exchange is queued within the transport.
+    /// well. If the transport doesn't support ``TransportCapabilities/connectDeadlines``, the call fails before a request is sent. Like
+    /// ``firstByte``, it includes the time that the exchange is queued within the transport.
     public var connect: Duration?
 
     /// The longest pause while a body is received. Sending bytes of the request's body also ends a pause. Default 60 seconds.
@@ -255,7 +253,7 @@ public struct ServiceTimeouts: Sendable, Hashable {
     /// The duration of the whole call: all attempts, redirects and waits, up to the last byte of the body. Default none.
     public var total: Duration?
 
-    /// Creates deadlines.
+    /// Creates time limits.
     public init(
         firstByte: Duration? = .seconds(60), idle: Duration? = .seconds(60), total: Duration? = nil, connect: Duration? = nil
     ) {

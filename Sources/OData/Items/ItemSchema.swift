@@ -17,17 +17,24 @@ import WebServiceClient
 ///          minor 1
 ///         """)
 ///
-/// A line without indentation begins a type: `type`, `complex`, `enum` or `flags` with its name and the name of its base. `derived` begins
-/// a type whose base alone is listed. The line can end with the word `key` and the parts of the type's key, in order: the name of a
-/// property, also of a base, or the path of one in a complex value, with the part's alias before it (`code=Info/Code`).
+/// A line without indentation begins a type: a kind (`type`, `complex`, `enum` or `flags`), its name and the name of its base. The kind
+/// `derived` begins a type that lists only its base. The line can end with the words `abstract` and `open`, which are for readers, and with
+/// the word `key` and the parts of the type's key in order. A part is the name of a property, also of a base, or a path into a complex
+/// value with an alias, as in `code=Info/Code`.
 ///
-/// The type's members follow, each indented by a blank: a property with its type, `[…]` for collections, `[…?]` if elements may be null, `!`
-/// if the value can't be null, `>` before the target of a navigation property, and the words `computed`, `immutable`, `notcreatable` and
-/// `readonly`; an enumeration's member with its number. If neither a type nor a base has the parts of a key in its line, the properties
-/// with the word `key` are the parts. Blanks, `!`, `?`, `[`, `]`, `>`, `:` and `=` in names are percent-encoded.
+/// The members of the type follow, each in a line that is indented by a blank. A member of an enumeration has a name and a number. A
+/// property has a name, a type, and these marks:
 ///
-/// One text costs the compiler a small fraction of a literal of all types. It is indexed at first use, and a type's properties are read
-/// when a value of the type is first decoded. Lines of another form are ignored.
+/// * `[…]` around the type of the elements, for collections, and `[…?]` if the elements can be null;
+/// * `!` if the value can't be null;
+/// * `>` before the target of a navigation property;
+/// * the words `computed`, `immutable`, `notcreatable` and `readonly`;
+/// * the word `key`, if neither the type's line nor that of a base lists the parts of the key.
+///
+/// Blanks, `!`, `?`, `[`, `]`, `>`, `:` and `=` in names are percent-encoded.
+///
+/// A string compiles much faster than a literal of all types. It is indexed at first use, and a type's properties are read when a value of
+/// the type is first decoded. Members without a type are ignored.
 public final class ItemSchema: Sendable {
     private struct Row: Sendable {
         var kind: Substring
@@ -108,8 +115,8 @@ public final class ItemSchema: Sendable {
 
     func isEnumeration(_ name: String) -> Bool { rows[name].map { $0.kind == "enum" || $0.kind == "flags" } ?? false }
 
-    /// Returns the properties of an entity type or a complex type, including those of its bases, or of its nearest base that has any; `nil`
-    /// if the schema doesn't have the type.
+    /// Returns the properties of an entity type or a complex type, including those of its bases; `nil` if the schema doesn't have the
+    /// type.
     func table(of name: String) -> ItemTable? {
         if let known = tables.withLock({ $0[name] }) { return known }
         guard rows[name] != nil, !isEnumeration(name) else { return nil }
@@ -279,7 +286,7 @@ struct ItemProperty: Sendable {
     }
 }
 
-/// The members of an enumeration, in the metadata's order.
+/// The members of an enumeration, in the order of the schema: by number, then by name.
 final class ItemMembers: Sendable {
     let list: [(name: String, number: Int64?)]
     private let numbers: [String: Int64]
@@ -294,7 +301,7 @@ final class ItemMembers: Sendable {
         var names: [Int64: String] = [:]
         for case (let name, let number?) in list {
             numbers[name] = number
-            // If two members have the same number, the first is the usual name.
+            // Of two members with the same number, the first names the value.
             if names[number] == nil { names[number] = name }
         }
         self.numbers = numbers

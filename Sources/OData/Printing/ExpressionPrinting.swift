@@ -2,8 +2,8 @@ import Foundation
 
 /// The precedence of an expression as an operand, weakest first (URL Conventions, section 5.1.1.14).
 ///
-/// The rank is low enough to add parentheses if the specification's table and grammar differ (`has`, `in`, `not` and `-` next to other
-/// operators).
+/// Where the specification's table and grammar disagree (`has`, `in`, `not` and `-` next to other operators), this is the lower rank, so
+/// parentheses are added.
 private enum Rank: Int, Comparable {
     case or, and, prefix, comparison, additive, multiplicative, primary
 
@@ -135,7 +135,7 @@ extension QueryPrinter {
     }
 
     private func usesIn(_ values: [EdmValue]) -> Bool {
-        // Services disagree on null and enumeration members in lists, so these are written as a chain of `or`.
+        // Services treat null and enumeration members in lists differently, so a list that contains one is written with `or`.
         version >= .v401 && !values.isEmpty
             && values.allSatisfy { value in
                 switch value {
@@ -199,7 +199,8 @@ extension QueryPrinter {
         if let known = CanonicalFunction.named(name) {
             guard known.arity.contains(arguments.count) else {
                 let needed = known.arity.count == 1 ? "\(known.arity.lowerBound)" : "\(known.arity.lowerBound) to \(known.arity.upperBound)"
-                throw .invalidOption("function \(name)", reason: "it takes \(needed) arguments, not \(arguments.count)")
+                let noun = known.arity.upperBound == 1 ? "argument" : "arguments"
+                throw .invalidOption("function \(name)", reason: "it takes \(needed) \(noun), not \(arguments.count)")
             }
             try require(known.since, name)
             if version == .v2, name == "contains" {
@@ -254,9 +255,9 @@ extension QueryPrinter {
 
     // MARK: JSON
 
-    /// Writes collections and complex values as JSON; other kinds are written as expressions.
+    /// Writes collections and complex values as JSON, and other kinds as expressions.
     func writeJSON(_ expression: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
-        try require(.v4, "JSON")
+        try require(.v4, "a collection or a complex value in a URL")
         switch expression.kind {
         case .array(let items):
             text.value("[")
@@ -269,10 +270,11 @@ extension QueryPrinter {
             text.value("{")
             for (index, member) in members.enumerated() {
                 if index > 0 { text.syntax(",") }
-                guard !member.name.isEmpty, !members[..<index].contains(where: { $0.name == member.name }) else {
-                    throw .invalidOption("JSON object", reason: "the member '\(member.name)' has no name or occurs twice")
+                guard !member.name.isEmpty else { throw .invalidOption("JSON object", reason: "a member has no name") }
+                guard !members[..<index].contains(where: { $0.name == member.name }) else {
+                    throw .invalidOption("JSON object", reason: "the member '\(member.name)' occurs twice")
                 }
-                writeJSON(member.name, to: &text)
+                writeJSONString(member.name, to: &text)
                 text.syntax(":")
                 try writeItem(member.value, in: &scope, to: &text)
             }
@@ -288,38 +290,50 @@ extension QueryPrinter {
             return
         }
         switch value {
-        case .null, .boolean, .integer, .int64, .decimal, .number, .spatial:
+        case .null, .boolean, .integer, .int64, .decimal, .number:
             try literals.write(value, to: &text)
+        case .spatial(let value):
+            try writeGeoJSON(value, to: &text)
         case .double(let number) where number.isFinite:
             try literals.write(value, to: &text)
         case .single(let number) where number.isFinite:
             try literals.write(value, to: &text)
         case .double(let number):
-            writeJSON(NumberText.floating(number), to: &text)
+            writeJSONString(NumberText.floating(number), to: &text)
         case .single(let number):
-            writeJSON(NumberText.floating(number), to: &text)
+            writeJSONString(NumberText.floating(number), to: &text)
         case .string(let value):
-            writeJSON(value, to: &text)
+            writeJSONString(value, to: &text)
         case .guid(let value):
-            writeJSON(value.uuidString.lowercased(), to: &text)
+            writeJSONString(value.uuidString.lowercased(), to: &text)
         case .dateTimeOffset(let value):
-            writeJSON(try LiteralText.instant(value), to: &text)
+            writeJSONString(try LiteralText.instant(value), to: &text)
         case .timestamp(let value):
-            writeJSON(value.description, to: &text)
+            writeJSONString(value.description, to: &text)
         case .date(let value):
-            writeJSON(value.description, to: &text)
+            writeJSONString(value.description, to: &text)
         case .timeOfDay(let value):
-            writeJSON(value.description, to: &text)
+            writeJSONString(value.description, to: &text)
         case .duration(let value):
-            writeJSON(LiteralText.duration(value), to: &text)
+            writeJSONString(LiteralText.duration(value), to: &text)
         case .binary(let value):
-            writeJSON(LiteralText.base64URL(value), to: &text)
+            writeJSONString(LiteralText.base64URL(value), to: &text)
         case .enumeration(_, let member):
-            writeJSON(member, to: &text)
+            writeJSONString(member, to: &text)
         }
     }
 
-    private func writeJSON(_ string: String, to text: inout QueryText) {
+    private func writeGeoJSON(_ value: EdmSpatial, to text: inout QueryText) throws(ODataQueryError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            text.value(String(decoding: try encoder.encode(value), as: UTF8.self))
+        } catch {
+            throw .invalidOption("JSON", reason: "a spatial value can't be written as GeoJSON")
+        }
+    }
+
+    private func writeJSONString(_ string: String, to text: inout QueryText) {
         var escaped = "\""
         for scalar in string.unicodeScalars {
             switch scalar {

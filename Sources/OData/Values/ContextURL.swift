@@ -1,11 +1,11 @@
 import Foundation
 import WebServiceClient
 
-/// The origin of a payload: its URL and its context URL, which may follow the links that are relative to it.
-final class ContextURL: Sendable, Hashable {
+/// The URL of a payload and its context URL. In a payload, the context URL can come after links that are relative to it.
+final class ContextURL: Sendable {
     /// The URL of the payload; `nil` if it isn't known.
     let page: URL?
-    /// A Boolean value that indicates whether a context may still follow because the payload is read incrementally.
+    /// A Boolean value that indicates whether the payload is read incrementally, so that the context can arrive later.
     let mayCome: Bool
     private let value: Locked<String?>
     private let isOld: Locked<Bool>
@@ -27,15 +27,10 @@ final class ContextURL: Sendable, Hashable {
         get { isOld.withLock { $0 } }
         set { isOld.withLock { $0 = newValue } }
     }
-
-    static func == (left: ContextURL, right: ContextURL) -> Bool { left.text == right.text }
-
-    /// Hashes nothing: a value in a set must keep its hash when the context of its page arrives.
-    func hash(into hasher: inout Hasher) {}
 }
 
 /// The base of the relative links of one object in a payload (JSON Format 4.01, section 4.4): the context URL of the object or of the
-/// nearest enclosing one. Each context is resolved against the next outer one, and the outermost against the URL of the payload.
+/// nearest enclosing one. Each context is relative to the context of the enclosing object, and the outermost to the payload's URL.
 ///
 /// All bases are equal, so that they don't affect the equality of the value that holds them.
 struct LinkBase: Sendable, Hashable {
@@ -58,7 +53,7 @@ struct LinkBase: Sendable, Hashable {
         return base
     }
 
-    /// Returns the URL of a link of the object; `nil` if the link is missing or not a URL, or if its base isn't known.
+    /// Returns the URL of a link of the object; `nil` if the link is missing or not a URL, or if it is relative and its base isn't known.
     func url(of link: String?) -> URL? {
         guard let link, let url = NextLink.resolved(link, against: url()), url.scheme != nil else { return nil }
         return url

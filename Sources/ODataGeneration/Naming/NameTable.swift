@@ -2,7 +2,7 @@ import ODataMetadata
 
 /// The Swift names of all declarations of a model.
 ///
-/// They are made from all types of the model, whether they are included or not, so that including another type renames nothing.
+/// The names don't depend on which types are generated, so generating one more type doesn't rename others.
 struct NameTable: Sendable {
     /// The name of the outermost enumeration.
     let service: String
@@ -14,15 +14,15 @@ struct NameTable: Sendable {
     private(set) var namespaces: [String: String] = [:]
     /// The simple names of types.
     private(set) var types: [String: String] = [:]
-    /// The names of the model in `names` of the configuration that were used.
+    /// The keys of `names` in the configuration that matched a declaration.
     private(set) var used: Set<String> = []
     /// The names of the model whose Swift name was changed to avoid a collision, with the new name.
     private(set) var met: [(wire: String, name: String)] = []
-    /// The conflicts of names in the configuration, with the names that determine their positions.
+    /// The conflicts of names in the configuration, each with the name that locates it in the file.
     private(set) var faults: [(message: String, name: String)] = []
 
     private let members: MemberNames
-    /// The namespaces of types, because the simple name of a type can have a dot in faulty documents.
+    /// The namespace of each type. It can't be derived from the qualified name, because simple names contain dots in invalid documents.
     private var owners: [String: String] = [:]
     /// The Swift types that the service hides by types or namespaces with the same name.
     private let hidden: Set<String>

@@ -2,16 +2,15 @@ package import Foundation
 
 /// A charset: its name in a `Content-Type`, and the exact conversion between text and bytes.
 ///
-/// The names are the labels of the Encoding Standard (WHATWG) and a few more. The tables are also the standard's, with these exceptions:
+/// The names are the labels of the Encoding Standard (WHATWG) and a few more. The conversion follows the standard, with these exceptions:
 ///
-/// * A registered charset that the standard replaces by a superset keeps its own table: ISO-8859-1 and US-ASCII aren't Windows-1252, and
-///   ISO-8859-9 isn't Windows-1254.
-/// * Nothing is replaced: bytes and characters that the charset doesn't have are errors. This includes characters that the standard
-///   writes as another one, such as U+2212 as U+FF0D in Shift_JIS.
+/// * ISO-8859-1, US-ASCII and ISO-8859-9 have their registered tables. The standard uses Windows-1252 and Windows-1254 instead.
+/// * Bytes and characters that the charset doesn't have are errors, and aren't replaced. This includes the bytes that are unassigned in
+///   Windows charsets, and characters that the standard writes as another one, such as U+2212 as U+FF0D in Shift_JIS.
 /// * UTF-16 without a byte order mark is big-endian (RFC 2781 §4.3).
 ///
-/// Single-byte charsets are the same on every system. The system converts those of China, Japan and Korea, on Linux with iconv(3); on
-/// systems without these converters, such as some small containers, they are unknown.
+/// Single-byte charsets are the same on every system. The operating system converts the multi-byte charsets of China, Japan and Korea, on
+/// Linux with iconv(3). On systems without these converters, such as some small containers, they are unknown.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     enum Form: Sendable, Hashable {
         case utf8
@@ -19,7 +18,7 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
         case utf32(ByteOrder?)
         case ascii
         case latin1
-        /// ASCII, and the characters of the bytes from 0x80 on as four hexadecimal digits each.
+        /// The characters of the bytes 0x80 to 0xFF, as four hexadecimal digits each. Bytes below 0x80 are ASCII.
         case table(String)
         case system(SystemCharset)
     }
@@ -37,7 +36,7 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
         self.form = form
     }
 
-    /// Creates the charset with a name or alias, in any case; `nil` if it is unknown.
+    /// Creates the charset with a name or alias; `nil` if it is unknown. Case, blanks and quotes in the name are ignored.
     public init?(_ name: String) {
         let bytes = name.utf8.filter { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "'") }
         let folded = String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
@@ -53,8 +52,8 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
         guard let encoding = TextEncoding(name) else {
             throw SerializationError(
                 .charset,
-                "The charset “\(SerializationError.excerpt(name))” is unknown to this library or this system's iconv: take the body "
-                    + "as Data and decode it yourself.")
+                "The charset “\(SerializationError.excerpt(name))” is unknown, or this system doesn't support it: request the body as "
+                    + "Data and decode it yourself.")
         }
         return encoding
     }

@@ -118,4 +118,27 @@ import Testing
         }
         #expect(throws: ODataQueryError.self) { try text(EdmValue.enumeration(type: "N'T", member: "A")) }
     }
+
+    @Test func `spatial values in JSON are GeoJSON`() throws {
+        let point = EdmSpatial(.geography, srid: 4326, .point(EdmSpatial.Position(x: 1.5, y: -2)))
+        let expression = QueryExpression.array([.literal(.spatial(point)), .object([.init("at", .literal(.spatial(point)))])])
+        let json = try QueryPrinter().text(of: expression)
+        #expect(json == #"[{"coordinates":[1.5,-2],"type":"Point"},{"at":{"coordinates":[1.5,-2],"type":"Point"}}]"#)
+        #expect(try text(EdmValue.spatial(point)) == "geography'SRID=4326;Point(1.5 -2)'")
+    }
+
+    @Test func `errors name the part of the query and the fault`() {
+        func message(_ expression: QueryExpression, _ version: ODataVersion = .v4) -> String {
+            do {
+                return try QueryPrinter(version: version).text(of: expression)
+            } catch {
+                return "\(error)"
+            }
+        }
+        let one = QueryExpression.literal(.integer(1))
+        #expect(message(.object([.init("", one)])).contains("a member has no name"))
+        #expect(message(.object([.init("a", one), .init("a", one)])).contains("the member 'a' occurs twice"))
+        #expect(message(.array([one]), .v2).contains("a collection or a complex value in a URL"))
+        #expect(message(.call("year", [one, one])).contains("it takes 1 argument, not 2"))
+    }
 }

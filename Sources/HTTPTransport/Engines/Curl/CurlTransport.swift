@@ -7,11 +7,11 @@ public import Foundation
 ///     let response = try await transport.send(ServiceRequest(url: url))
 ///     for try await piece in response.body { … }
 ///
-/// It sends each request once: redirects and challenges are returned as responses. It doesn't use cookies or a cache. It keeps the
-/// deadlines itself, in milliseconds, and prevents libcurl from resending requests. Before a kept HTTP/1 connection carries another
-/// request, its socket is checked: if there is something to read, or the connection has ended, the request uses a new connection. If the
-/// server closes the connection at that very moment, the exchange fails with ``TransportError/Code/connectionLost``. (With libcurl before
-/// 7.80, no connection is kept.)
+/// It sends each request once: redirects and challenges are returned as responses. It doesn't use cookies or a cache. It enforces
+/// deadlines itself, in milliseconds, and prevents libcurl from resending requests. Before an HTTP/1 connection is reused, its socket is
+/// checked: if there is something to read, or the connection has ended, the request uses a new connection. If the server closes the
+/// connection at that very moment, the exchange fails with ``TransportError/Code/connectionLost``. (With libcurl before 7.80, no connection
+/// is reused.)
 ///
 /// * It adds `Host`, `Content-Length` or `Transfer-Encoding`, and `Accept-Encoding` with the codings that it decodes, unless the request
 ///   sets them. The body isn't decoded if the request has `Range` or `Accept-Encoding: identity`.
@@ -20,19 +20,19 @@ public import Foundation
 ///   bodies, and bodies with data after their end, are errors; a body with an unsupported coding arrives unchanged.
 /// * A slow reader slows the server down: about 256 kB wait at most, in addition to the kernel's buffers. Over HTTP/2, libcurl may buffer
 ///   up to its window of 32 MB per stream.
-/// * A response with a status of 300 or above ends an upload. So does another response of known length that is complete, if the server
-///   closes the connection after it, if the upload is silent for the idle time, or over HTTP/2 if the server reads nothing for 3 seconds.
+/// * A response with a status of 300 or above ends an upload. Another complete response of known length ends it if the server closes the
+///   connection, if the upload is silent for the idle time, or over HTTP/2 if the server reads nothing for 3 seconds.
 /// * Upload progress is reported on the loop's thread, or on the thread of another call: the closure must return at once.
 ///
-/// One thread, with all signals blocked, runs all exchanges of a transport. On Linux, a request that finds this thread asleep is sent on
-/// the caller's thread. Child processes don't inherit the connections.
+/// One thread, with all signals blocked, runs all exchanges of a transport. The exception on Linux: if this thread is asleep, the caller's
+/// thread sends the request. Child processes don't inherit the connections.
 public final class CurlTransport: CancellableTransport {
     /// The transport shared by the whole process; `nil` if libcurl can't be used: ``CurlLibrary/open()`` throws the reason.
     public static var shared: CurlTransport? { try? attempt.get() }
     /// The result of creating it.
     static let attempt = Result { try CurlTransport() }
 
-    /// The maximum number of prepared policies to keep: a program has few, but may create one for each request.
+    /// The maximum number of prepared policies to keep, which limits memory if a program creates a policy for each request.
     private static let keptPolicies = 64
 
     private let settings: CurlSettings
@@ -117,7 +117,7 @@ public final class CurlTransport: CancellableTransport {
 
     /// Creates the exchange for a request.
     ///
-    /// - Parameter probe: Evaluates the connection in place of sending the request.
+    /// - Parameter probe: If set, evaluates the server's trust and sends no request.
     func exchange(for request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
         // Before 7.80, libcurl doesn't report when a connection is established: the wait for the response would count as connecting.
         try request.timeouts.check(capabilities)
@@ -187,8 +187,8 @@ extension CurlTransport {
         /// origin, and round robin between origins. Exchanges whose bodies are being read don't count. Each takes a descriptor, and one
         /// more if its body is a file: consider the process's limit. Default 256.
         ///
-        /// Once half of them are in use, the rest is shared: an origin gets another one only while it has fewer than an eighth of those
-        /// left. This leaves some for others if an origin doesn't answer.
+        /// Once half of them are in use, an origin may start another exchange only if it has fewer than an eighth of the free ones. This
+        /// leaves some for others if an origin doesn't answer.
         public var maximumConcurrentExchanges = 256
         /// The maximum number of exchanges for one origin, at least 1, so that an origin that doesn't answer leaves room for others. A
         /// single origin gets this many even if few are left for others. Default: half of ``maximumConcurrentExchanges``, at most 128.
