@@ -122,9 +122,9 @@ import Testing
     @Test func `spatial values in JSON are GeoJSON`() throws {
         let point = EdmSpatial(.geography, srid: 4326, .point(EdmSpatial.Position(x: 1.5, y: -2)))
         let expression = QueryExpression.array([.literal(.spatial(point)), .object([.init("at", .literal(.spatial(point)))])])
-        let json = try QueryPrinter().text(of: expression)
+        let json = try QueryPrinter().text(of: expression).removingPercentEncoding
         #expect(json == #"[{"coordinates":[1.5,-2],"type":"Point"},{"at":{"coordinates":[1.5,-2],"type":"Point"}}]"#)
-        #expect(try text(EdmValue.spatial(point)) == "geography'SRID=4326;Point(1.5 -2)'")
+        #expect(try text(EdmValue.spatial(point)).removingPercentEncoding == "geography'SRID=4326;Point(1.5 -2)'")
     }
 
     @Test func `errors name the part of the query and the fault`() {
