@@ -13,6 +13,13 @@ package final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
+    /// Writes a file in the folder.
+    package func file(_ data: Data, named name: String) throws -> URL {
+        let file = url.appending(component: name)
+        try data.write(to: file)
+        return file
+    }
+
     /// The names of the folder's entries.
     package var names: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: url.path(percentEncoded: false))) ?? []

@@ -5,13 +5,14 @@ import Testing
 
 /// Reads forms back with independent parsers: those of Python's library, of Werkzeug, and of undici in Node, if they are installed.
 @Suite struct MultipartFormParserTests {
+    private let folder = TemporaryFolder()
+
     // Reported as skipped without Python 3.
     @Test(
         "Someone else's parser reads back every part", .enabled("needs python3") { await !Parser.installed().isEmpty },
         arguments: await Parser.installed())
     func readBack(parser: Parser) async throws {
-        let file = try MultipartFormTests.file(Data((0...255).map { UInt8($0) }), named: "every byte.bin")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let file = try folder.file(Data((0...255).map { UInt8($0) }), named: "every byte.bin")
         var parts: [MultipartForm.Part] = [
             .file("file", file), .file("file", file, fileName: "a\"b;c='d'.png"), .text("", "empty name"), .text("empty", ""),
             .text("lines", "\r\n"), .text("lines", "a\r\nb\nc\rd\r\n\r\n"), .text("dashes", "--"), .text("dashes", "\r\n--form-"),

@@ -5,6 +5,8 @@ import Testing
 import WebServiceClient
 
 @Suite struct MultipartFormTests {
+    private let folder = TemporaryFolder()
+
     @Test func `One part, byte for byte`() throws {
         let body = try MultipartForm([.text("title", "Grüße")], boundary: "AaB03x").body()
         #expect(body.contentType == "multipart/form-data; boundary=AaB03x")
@@ -16,8 +18,7 @@ import WebServiceClient
     }
 
     @Test func `Two parts, byte for byte, one of them a file`() async throws {
-        let file = try Self.file(Data([0, 13, 10, 255]), named: "a.png")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let file = try folder.file(Data([0, 13, 10, 255]), named: "a.png")
         let body = try MultipartForm([.text("a", ""), .file("f", file, fileName: "my \"best\".png")], boundary: "x").body()
         var expected = Data("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--x\r\n".utf8)
         expected += Data(
@@ -33,8 +34,7 @@ import WebServiceClient
     }
 
     @Test func `Several files under one name`() async throws {
-        let files = try [Self.file(Data("1".utf8), named: "1.txt"), Self.file(Data("2".utf8), named: "2.bin")]
-        defer { for file in files { try? FileManager.default.removeItem(at: file) } }
+        let files = try [folder.file(Data("1".utf8), named: "1.txt"), folder.file(Data("2".utf8), named: "2.bin")]
         var form = MultipartForm(boundary: "x")
         form.append(files: files, named: "files[]")
         form.append(.text("last", "3"))
@@ -75,8 +75,7 @@ import WebServiceClient
 
     @Test func `A boundary of one's own that a file contains is refused, wherever it stands`() throws {
         for offset in [0, 262_143 - 4, 262_144 - 3, 262_144, 600_000] {
-            let file = try Self.file(Data(repeating: 45, count: offset) + Data("--AaB03x--".utf8), named: "a.txt")
-            defer { try? FileManager.default.removeItem(at: file) }
+            let file = try folder.file(Data(repeating: 45, count: offset) + Data("--AaB03x--".utf8), named: "a.txt")
             let error = #expect(throws: RequestBodyError.self) { try MultipartForm([.file("f", file)], boundary: "AaB03x").body() }
             #expect(error?.message.contains("“f” contains the boundary") == true, "\(offset)")
             #expect(throws: Never.self) { try MultipartForm([.file("f", file)], boundary: "AaB04x").body() }
@@ -126,8 +125,7 @@ import WebServiceClient
 
     @Test func `A large file is streamed in small pieces`() async throws {
         let size = 50 * 1024 * 1024
-        let file = try Self.file(Data(), named: "large.bin")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let file = try folder.file(Data(), named: "large.bin")
         let handle = try FileHandle(forWritingTo: file)
         try handle.truncate(atOffset: UInt64(size))
         try handle.close()
@@ -142,14 +140,6 @@ import WebServiceClient
         #expect(largest <= 64 * 1024)
         #expect(Int64(total) == body.length)
         #expect(total > size)
-    }
-
-    static func file(_ data: Data, named name: String) throws -> URL {
-        let folder = FileManager.default.temporaryDirectory.appending(component: "multipart-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let url = folder.appending(component: name)
-        try data.write(to: url)
-        return url
     }
 
     private struct Stuck: RandomNumberGenerator {
