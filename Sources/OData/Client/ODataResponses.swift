@@ -236,8 +236,8 @@ public enum ODataStatusError: Error, Sendable, Hashable, CustomStringConvertible
                 + " Leave respond-async out of the Prefer header to wait for the result."
         case .created(let url):
             return
-                "The service created an entity (201)\(url.map { " at \(NextLink.shown($0))" } ?? "") in answer to a change of an "
-                + "existing one: it ignores the condition. Use upsert if that is right; otherwise delete the new entity."
+                "The service created an entity (201)\(url.map { " at \(NextLink.shown($0))" } ?? "") in answer to a change or "
+                + "deletion of an existing one. Use upsert if a change may create it; otherwise delete the new entity."
         case .unexpected(206):
             return "The service answered with a part of the result (206), which wasn't requested."
         case .unexpected(let status):

@@ -24,6 +24,8 @@ struct WriteOperation: Sendable {
 
     /// Returns whether creating an entity would be the wrong result.
     func mustExist(_ version: ODataVersion) -> Bool {
+        // Deleting never creates anything (RFC 9110, section 9.3.5).
+        if method == .delete { return true }
         if condition.header(version)?.name == "If-Match" { return true }
         return isUpdate && condition == .usual
     }

@@ -40,6 +40,19 @@ extension QueryTerm where Value: ODataCollection {
         lambda(.all, predicate)
     }
 
+    /// Returns whether the collection has this element: `any(x:x eq …)`.
+    public func contains(_ element: Value.Member) -> QueryTerm<Bool> where Value.Member: EdmConvertible {
+        any { $0 == element }
+    }
+
+    /// Has another name: ``any(_:)``.
+    @available(*, unavailable, renamed: "any")
+    public func contains(where predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>) -> QueryTerm<Bool> { any(predicate) }
+
+    /// Has another name: ``all(_:)``.
+    @available(*, unavailable, renamed: "all")
+    public func allSatisfy(_ predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>) -> QueryTerm<Bool> { all(predicate) }
+
     /// Returns whether the collection has an element.
     public func any() -> QueryTerm<Bool> {
         collection { .lambda(.any, $0, LambdaVariable(number: 1), nil) }

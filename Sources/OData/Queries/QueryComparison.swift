@@ -284,9 +284,75 @@ extension QueryTerm where Value == Bool {
     }
 }
 
+/// Comparisons of a value with an optional one. They are disfavoured because `.alias("name")` could be either.
+extension QueryTerm where Value: EdmConvertible {
+    /// `eq` between two terms.
+    @_disfavoredOverload
+    public static func == (left: QueryTerm, right: QueryTerm<Value?>) -> QueryTerm<Bool> {
+        left.binary(.equal, right)
+    }
+
+    /// `eq` between two terms.
+    @_disfavoredOverload
+    public static func == (left: QueryTerm<Value?>, right: QueryTerm) -> QueryTerm<Bool> {
+        left.binary(.equal, right)
+    }
+
+    /// `ne` between two terms.
+    @_disfavoredOverload
+    public static func != (left: QueryTerm, right: QueryTerm<Value?>) -> QueryTerm<Bool> {
+        left.binary(.notEqual, right)
+    }
+
+    /// `ne` between two terms.
+    @_disfavoredOverload
+    public static func != (left: QueryTerm<Value?>, right: QueryTerm) -> QueryTerm<Bool> {
+        left.binary(.notEqual, right)
+    }
+}
+
 extension Sequence where Element: EdmConvertible {
     /// Returns whether the term's value is one of these: `in`, or a chain of `or` in versions without `in`.
     public func contains(_ term: QueryTerm<Element>) -> QueryTerm<Bool> {
         term.isIn(self)
+    }
+
+    /// Returns whether the value of a term known only by name is one of these.
+    public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
+        term.isIn(map { $0 })
+    }
+}
+
+extension ClosedRange where Bound: EdmConvertible {
+    /// Returns whether the term's value is between the bounds: `ge` and `le`.
+    public func contains(_ term: QueryTerm<Bound>) -> QueryTerm<Bool> {
+        term >= lowerBound && term <= upperBound
+    }
+
+    /// Returns whether the optional value is between the bounds, which null isn't.
+    public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
+        term >= lowerBound && term <= upperBound
+    }
+
+    /// Returns whether the value of a term known only by name is between the bounds.
+    public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
+        term >= lowerBound && term <= upperBound
+    }
+}
+
+extension Range where Bound: EdmConvertible {
+    /// Returns whether the term's value is in the range: `ge` and `lt`.
+    public func contains(_ term: QueryTerm<Bound>) -> QueryTerm<Bool> {
+        term >= lowerBound && term < upperBound
+    }
+
+    /// Returns whether the optional value is in the range, which null isn't.
+    public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
+        term >= lowerBound && term < upperBound
+    }
+
+    /// Returns whether the value of a term known only by name is in the range.
+    public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
+        term >= lowerBound && term < upperBound
     }
 }

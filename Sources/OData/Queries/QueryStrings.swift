@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Marks types whose terms support the text functions.
 public protocol ODataText {}
 
@@ -83,6 +85,33 @@ extension QueryTerm where Value == String {
     public var count: QueryTerm<Int> {
         length
     }
+
+    /// `eq ''`.
+    public var isEmpty: QueryTerm<Bool> {
+        self == ""
+    }
+}
+
+extension QueryTerm where Value == String? {
+    /// `length`, in characters as the service counts them; null if the text is null.
+    public var count: QueryTerm<Int> {
+        length
+    }
+
+    /// `eq ''`, which isn't true of null.
+    public var isEmpty: QueryTerm<Bool> {
+        self == ""
+    }
+}
+
+extension QueryTerm where Value: ODataText {
+    /// Has another name: ``hasPrefix(_:)``.
+    @available(*, unavailable, renamed: "hasPrefix")
+    public func starts(with prefix: some QueryTextOperand) -> QueryTerm<Bool> { hasPrefix(prefix) }
+
+    /// Has another name: ``trimmed()``.
+    @available(*, unavailable, message: "Use trimmed(), which removes whitespace at both ends.")
+    public func trimmingCharacters(in set: CharacterSet) -> QueryTerm { trimmed() }
 }
 
 /// Marks types whose terms support the geographic functions.

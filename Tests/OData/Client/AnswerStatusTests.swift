@@ -41,7 +41,7 @@ import WebServiceTesting
             Call(name: "upsert if absent") { _ = try await $0.upsert(item, with: Item(Id: 1), if: .absent) },
             Call(name: "upsert if exists", mustExist: true) { _ = try await $0.upsert(item, with: Item(Id: 1), if: .exists) },
             Call(name: "upsert of a version", mustExist: true) { _ = try await $0.upsert(item, with: Item(Id: 1), if: .version("\"1\"")) },
-            Call(name: "delete") { try await $0.delete(item) },
+            Call(name: "delete", mustExist: true) { try await $0.delete(item) },
             Call(name: "delete of a version", mustExist: true) { try await $0.delete(item, if: .version("\"1\"")) },
             Call(name: "set") { try await $0.set(\.Id, of: item, to: 3) },
             Call(name: "set of a version", mustExist: true) { try await $0.set(\.Id, of: item, to: 3, if: .exists) },
@@ -50,7 +50,7 @@ import WebServiceTesting
             },
             Call(name: "addReference") { try await $0.addReference(to: EntityReference(id: "x"), in: one.property("Parts")) },
             Call(name: "setReference") { try await $0.setReference(one.property("Part"), to: EntityReference(id: "x")) },
-            Call(name: "removeReference") { try await $0.removeReference(one.property("Part")) },
+            Call(name: "removeReference", mustExist: true) { try await $0.removeReference(one.property("Part")) },
         ]
     }
 

@@ -137,6 +137,53 @@ import Testing
         try expect("nick eq null and null ne nick") { $0.nick == nil && nil != $0.nick }
     }
 
+    @Test func `A value is compared with an optional one of its type`() throws {
+        try expect("name eq nick") { $0.name == $0.nick }
+        try expect("nick ne name") { $0.nick != $0.name }
+        try expect("key eq grade and grade ne key") { $0.key == $0.grade && $0.grade != $0.key }
+        try expect("boss/key eq key") { $0.boss.key == $0.key }
+        try expect("crates/any(x1:x1/key ne grade)") { e in e.crates.any { $0.key != e.grade } }
+    }
+
+    @Test func `A range is two comparisons, however many values it has`() throws {
+        try expect("key ge 1 and key le 5") { (1...5).contains($0.key) }
+        try expect("key ge 1 and key lt 1000000000") { (1..<1_000_000_000).contains($0.key) }
+        try expect("grade ge 1 and grade le 5") { (1...5).contains($0.grade) }
+        try expect("rate ge 0.5 and rate lt 1.5") { (0.5..<1.5).contains($0.rate) }
+        try expect("name ge 'a' and name le 'b'") { ("a"..."b").contains($0.name) }
+        try expect("not (key ge 1 and key le 5) or isActive") { !(1...5).contains($0.key) || $0.isActive }
+        try expect("Age ge 18 and Age lt 30") { (18..<30).contains($0["Age"]) }
+        let day = Date(timeIntervalSince1970: 0)
+        try expect("since ge 1970-01-01T00:00:00Z and since lt 1970-01-02T00:00:00Z") {
+            (day..<day.addingTimeInterval(86_400)).contains($0.since)
+        }
+    }
+
+    @Test func `A list of values contains a term known only by name`() throws {
+        try expect("Age eq 1 or Age eq 2") { [1, 2].contains($0["Age"]) }
+        try expect("City eq 'a'") { ["a"].contains($0["City"]) }
+    }
+
+    @Test func `Texts have count and isEmpty, optional ones too`() throws {
+        try expect("length(name) gt 3 and 3 gt length(nick)") { $0.name.count > 3 && 3 > $0.nick.count }
+        try expect("name eq '' or not (nick eq '')") { $0.name.isEmpty || !$0.nick.isEmpty }
+        try expect("boss/home/city eq ''") { $0.boss.home.city.isEmpty }
+        try expect("length(tolower(nick)) eq 0") { $0.nick.lowercased().count == 0 }
+    }
+
+    @Test func `Members that only Swift's types have are refused with the way out`() throws {
+        func fault(_ build: (QueryTerm<Employee>) -> QueryTerm<Bool>) throws -> String {
+            let request = FetchRequest<Employee>(from: "E").filter(build)
+            return try #require(#expect(throws: ODataQueryError.self) { try request.relativeURL() }).description
+        }
+        for text in [
+            try fault { $0.key.description == "1" }, try fault { $0.name.utf8.count.of(Int.self) == 1 },
+            try fault { $0.nick.hashValue == 1 }, try fault { $0.crates.capacity == 1 }, try fault { $0.crates.first.key == 1 },
+        ] {
+            #expect(text.contains("QueryTerm") && text.contains("raw") && !text.contains("PropertyNaming"), "\(text)")
+        }
+    }
+
     @Test func `references and counts have typed conditions`() throws {
         let request = FetchRequest<Employee>(from: "E").selectAll()
         func expect(_ expected: String, sourceLocation: SourceLocation = #_sourceLocation, _ request: FetchRequest<Employee>) throws {

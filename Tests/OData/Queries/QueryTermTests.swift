@@ -109,6 +109,8 @@ import Testing
             $0.emails.any { $0.hasSuffix(".org") } && $0.emails.any() && $0.trips.isEmpty
         }
         try expect("Trips/$count gt 5") { $0.trips.count > 5 }
+        try expect("Emails/any(x1:x1 eq 'a''b')") { $0.emails.contains("a'b") }
+        try expect("not Emails/any(x1:x1 eq '')") { !$0.emails.contains("") }
         try expect("x1 eq 1 and Trips/any(xx1:xx1/Budget gt 1.0)") { $0["x1"] == 1 && $0.trips.any { $0.budget > 1 } }
     }
 
