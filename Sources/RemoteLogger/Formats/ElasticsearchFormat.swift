@@ -16,7 +16,8 @@ public import Foundation
 /// same rules with respect to the record's own fields. The index's mapping rejects documents that contradict each other individually.
 ///
 /// The answer has a status for each record: 2xx and 409 count as delivered; 429 and 5xx are retried individually; 401, 403, 404, 405 and an
-/// index that is closed or has an invalid name keep the records and pause; everything else is final. Statuses of whole answers have their
+/// index, alias or pipeline that can't take any record, as well as a cluster without room for more shards, keep the records and pause;
+/// everything else is final. Statuses of whole answers have their
 /// usual meaning: see <doc:Receivers>. If the body of a 2xx is incomplete, the same bytes are sent again.
 public struct ElasticsearchFormat: LogFormat {
     /// The index or data stream; `nil` if the URL names it.
@@ -142,13 +143,22 @@ public struct ElasticsearchFormat: LogFormat {
         // The receiver currently refuses all writes; 409 makes a retry safe.
         case 401, 403, 404, 405: return .pause(reason: reason(in: result))
         default:
-            let type = (result["error"] as? [String: Any])?["type"] as? String
-            return type.map(ofIndex.contains) == true ? .pause(reason: reason(in: result)) : .rejected(reason: reason(in: result))
+            let error = result["error"] as? [String: Any]
+            let (type, text) = (error?["type"] as? String ?? "", error?["reason"] as? String ?? result["error"] as? String ?? "")
+            let isOfSettings = ofIndex.contains(type) || ofSettings.contains(where: text.contains)
+            return isOfSettings ? .pause(reason: reason(in: result)) : .rejected(reason: reason(in: result))
         }
     }
 
     /// Errors that concern the index, not the record.
-    private static let ofIndex: Set<String> = ["index_not_found_exception", "invalid_index_name_exception", "index_closed_exception"]
+    private static let ofIndex: Set<String> = [
+        "index_not_found_exception", "invalid_index_name_exception", "invalid_alias_name_exception", "index_closed_exception",
+        "validation_exception",
+    ]
+    /// Parts of reasons that concern the cluster's limit of shards, an alias or a pipeline. Their error type depends on the version.
+    private static let ofSettings = [
+        "maximum normal shards open", "maximum shards open", "no write index is defined for alias", "pipeline with id [",
+    ]
 
     private static func reason(in result: [String: Any]) -> String {
         let error = result["error"] as? [String: Any]

@@ -17,7 +17,8 @@ public import Foundation
 /// After a 400 Loki has stored the lines that it accepts. If its text gives the number of rejected lines, they are counted, and nothing is
 /// sent again. If it rejects the labels, or structured metadata as such, nothing is dropped and sending pauses. After any other 400 the
 /// shipper searches for the rejected line, since Loki ignores lines that it already has. Before version 2.9 Loki gave one reason for any
-/// number of lines: it counts as one. All other statuses have their usual meaning: see <doc:Receivers>.
+/// number of lines: it counts as one. A 260 means that Loki stores nothing of this tenant for a while: sending pauses.
+/// All other statuses have their usual meaning: see <doc:Receivers>.
 public struct LokiFormat: LogFormat {
     /// The labels of all streams. Use few labels with few values.
     public let labels: [(name: String, value: String)]
@@ -147,7 +148,11 @@ public struct LokiFormat: LogFormat {
 
     /// Judges by the status, and after a 400 by Loki's text.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        answer.status == 400 ? LokiRefusal(answer).verdict : answer.usualVerdict
+        switch answer.status {
+        case 400: LokiRefusal(answer).verdict
+        case 260: .pause(reason: answer.excerpt)
+        default: answer.usualVerdict
+        }
     }
 }
 
@@ -168,7 +173,8 @@ private struct LokiRefusal {
     /// and nothing is stored until then.
     private static let ofSettings = [
         " label names; limit ", "' has label name too long: ", "' has label value too long: ", "' has duplicate label name: ",
-        "this feature is disallowed", "at least one label pair is required per stream", "Error parsing labels ", "error parsing labels ",
+        "this feature is disallowed", "at least one label pair is required per stream", "at least one valid label pair is required",
+        "Error parsing labels ", "error parsing labels ",
         "missing required labels ", "ingestion blocked for user ",
     ]
 

@@ -65,13 +65,16 @@ public struct OTLPFormat: LogFormat {
     /// An unreadable body of a 2xx answer still counts as success, because sending again would only make duplicates.
     private static func success(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         guard let body = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any],
-            let partial = body["partialSuccess"] as? [String: Any]
+            // Protobuf's JSON readers accept both spellings of a name.
+            let partial = (body["partialSuccess"] ?? body["partial_success"]) as? [String: Any]
         else { return .delivered() }
-        let reason = partial["errorMessage"] as? String ?? ""
+        let reason = (partial["errorMessage"] ?? partial["error_message"]) as? String ?? ""
         // A 64-bit integer is a string in OTLP's JSON; a number is accepted, too.
-        let number = partial["rejectedLogRecords"]
-        let rejected = (number as? String).flatMap { Int($0) } ?? (number as? NSNumber)?.intValue ?? 0
-        if rejected > 0 { return .partiallyRejected(records: min(rejected, answer.records), reason: reason) }
+        let number = partial["rejectedLogRecords"] ?? partial["rejected_log_records"]
+        let stated = (number as? String).flatMap { Double($0) } ?? (number as? NSNumber)?.doubleValue ?? 0
+        // The number may be out of the range of Int.
+        let rejected = stated >= Double(answer.records) ? answer.records : stated >= 1 ? Int(stated) : 0
+        if rejected > 0 { return .partiallyRejected(records: rejected, reason: reason) }
         return .delivered(remark: reason.isEmpty ? nil : reason)
     }
 

@@ -80,6 +80,9 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         return text.data
     }
 
+    /// Splunk's codes of faults in the token, the index, the channel, the acknowledgement or the query of the URL: the settings are wrong.
+    private static let ofSettings: Set<Int> = [1, 2, 3, 4, 7, 10, 11, 14, 16, 21, 22]
+
     /// Judges by the status and Splunk's own code.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         let body = (try? JSONSerialization.jsonObject(with: answer.body)) as? [String: Any]
@@ -100,8 +103,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         case (400, 6), (400, 12), (400, 13), (400, 15):
             let number = (body?["invalid-event-number"] as? NSNumber)?.intValue
             return verdict(invalid: number, of: answer.records, reason)
-        // Token, index, channel, acknowledgement: the settings are wrong.
-        case (_, 1), (_, 2), (_, 3), (_, 4), (_, 7), (_, 10), (_, 11), (_, 14): return .pause(reason: reason)
+        case (400..<500, let code?) where Self.ofSettings.contains(code): return .pause(reason: reason)
         case (400, _), (422, _): return .isolate(reason: reason)
         case _ where answer.asksForOtherSettings: return .pause(reason: reason)
         default: return answer.usualVerdict

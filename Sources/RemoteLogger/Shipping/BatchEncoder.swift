@@ -47,8 +47,8 @@ final class ContentCodingMemory: Sendable {
     /// Whether compressed bodies may be sent.
     var isTaken: Bool { state.withLock { $0 != .refused } }
 
-    /// Returns whether a response may concern the coding of a body instead of its records. After a 400, a batch is searched piece by piece:
-    /// the first refused piece after an accepted one needs no second request, unless it is a single record, which would be dropped.
+    /// Returns whether a response may concern the coding of a body instead of its records. After a 400 or 422, a batch is searched piece by
+    /// piece: the first refused piece after an accepted one needs no second request, unless it is a single record, which would be dropped.
     func mayBeRefused(_ payload: BatchBody, status: Int?, _ verdict: DeliveryVerdict) -> Bool {
         guard payload.isCompressed else { return false }
         switch verdict {
@@ -57,8 +57,8 @@ final class ContentCodingMemory: Sendable {
         case .delivered, .accepted, .partiallyRejected, .each, .retry, .split: return false
         }
         switch status {
-        case 415, 501: return true
-        case 400:
+        case 406, 415, 501: return true
+        case 400, 422:
             return state.withLock { state in
                 defer { if state == .taken { state = .unknown } }
                 return state != .taken || payload.records == 1

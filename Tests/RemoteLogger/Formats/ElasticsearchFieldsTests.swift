@@ -127,4 +127,38 @@ import Testing
         let verdict = ElasticsearchFormat(index: "a").judge(ReceiverAnswer(status: 200, body: Data(body.utf8), records: 1))
         #expect(verdict == .each([.pause(reason: "\(type): r")]))
     }
+
+    /// Texts of Elasticsearch 7 and 8, whose error types differ.
+    @Test(
+        arguments: [
+            (
+                "validation_exception",
+                "this action would add [2] shards, but this cluster currently has [1000]/[1000] maximum normal shards open;"
+            ),
+            (
+                "illegal_argument_exception",
+                "Validation Failed: 1: this action would add [2] shards, but this cluster currently has [9]/[9] maximum shards open;"
+            ),
+            ("illegal_argument_exception", "no write index is defined for alias [logs]. The write index may be explicitly disabled"),
+            ("illegal_argument_exception", "pipeline with id [shop] does not exist"),
+            ("invalid_alias_name_exception", "Invalid alias name [-a]"),
+            ("cluster_block_exception", "index [a] blocked by: [FORBIDDEN/12/index read-only / allow delete (api)];"),
+        ])
+    func `Faults of alias, pipeline and cluster pause, and the other records are judged`(type: String, reason: String) {
+        let status = type == "cluster_block_exception" ? 403 : 400
+        let body = """
+            {"errors":true,"items":[{"create":{"status":201}},{"create":{"status":\(status),"error":{"type":"\(type)","reason":"\(reason)"}}},
+            {"create":{"status":400,"error":{"type":"document_parsing_exception","reason":"[1:2] failed to parse field [n]"}}},
+            {"create":{"status":400,"error":{"type":"illegal_argument_exception","reason":"Limit of total fields [1000] has been exceeded"}}},
+            {"create":{"status":429,"error":{"type":"es_rejected_execution_exception","reason":"full"}}},{"create":{"status":409}}]}
+            """
+        let verdict = ElasticsearchFormat(index: "a").judge(ReceiverAnswer(status: 200, body: Data(body.utf8), records: 6))
+        #expect(
+            verdict
+                == .each([
+                    .delivered, .pause(reason: "\(type): \(reason)"),
+                    .rejected(reason: "document_parsing_exception: [1:2] failed to parse field [n]"),
+                    .rejected(reason: "illegal_argument_exception: Limit of total fields [1000] has been exceeded"), .retry, .delivered,
+                ]))
+    }
 }

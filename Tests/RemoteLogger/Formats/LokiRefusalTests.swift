@@ -63,6 +63,7 @@ import WebServiceClient
         arguments: [
             #"entry for stream '{a="b"}' has 16 label names; limit 15"#, #"stream '{a="b"}' has label name too long: 'x'"#,
             #"stream '{a="b"}' has label value too long: 'x'"#, "error at least one label pair is required per stream",
+            "at least one valid label pair is required for ingestion",
             "missing required labels [team] for user shop for stream {}", #"Error parsing labels '{a' with error: unexpected"#,
             "ingestion blocked for user shop until '2026-03-01' with status code '400'",
             #"2 errors like: stream '{a="b"}' includes structured metadata, but this feature is disallowed. Please see"#,
@@ -71,6 +72,15 @@ import WebServiceClient
         guard case .pause = verdict(text) else {
             Issue.record("\(verdict(text)): \(text)")
             return
+        }
+    }
+
+    @Test func `A 260 stores nothing, although it isn't an error of HTTP`() {
+        let text = "ingestion blocked for user shop until '2026-03-01T00:00:00Z' with status code '260'"
+        let answer = ReceiverAnswer(status: 260, body: Data(text.utf8), records: 3)
+        #expect(LokiFormat(labels: ["app": "shop"]).judge(answer) == .pause(reason: text))
+        for status in [200, 204] {
+            #expect(LokiFormat(labels: ["app": "shop"]).judge(ReceiverAnswer(status: status, records: 3)) == .delivered())
         }
     }
 

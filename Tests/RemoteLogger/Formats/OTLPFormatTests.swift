@@ -78,6 +78,14 @@ import Testing
             (200, #"{"partialSuccess":{"rejectedLogRecords":99}}"#, .partiallyRejected(records: 5, reason: "")),
             (200, #"{"partialSuccess":{"rejectedLogRecords":"0","errorMessage":"slow down"}}"#, .delivered(remark: "slow down")),
             (200, #"{"partialSuccess":{"rejectedLogRecords":"-3"}}"#, .delivered()),
+            (
+                200, #"{"partial_success":{"rejected_log_records":"2","error_message":"old"}}"#,
+                .partiallyRejected(records: 2, reason: "old")
+            ),
+            (200, #"{"partial_success":{"rejected_log_records":1}}"#, .partiallyRejected(records: 1, reason: "")),
+            (200, #"{"partialSuccess":{"rejectedLogRecords":"99999999999999999999"}}"#, .partiallyRejected(records: 5, reason: "")),
+            (200, #"{"partialSuccess":{"rejectedLogRecords":1e30}}"#, .partiallyRejected(records: 5, reason: "")),
+            (200, #"{"partialSuccess":{}}"#, .delivered()), (200, #"{"partialSuccess":null}"#, .delivered()),
             (429, "", .retry), (502, "", .retry), (503, "", .retry), (504, "", .retry), (413, "", .split),
             (500, "", .reject(reason: "")), (408, "", .reject(reason: "")), (400, #"{"message":"bad id"}"#, .isolate(reason: "bad id")),
             (404, "nothing\nhere", .pause(reason: "nothing here")), (401, "", .pause(reason: "")), (403, "", .pause(reason: "")),

@@ -71,7 +71,7 @@ import WebServiceClient
         return (harness, { receiver.requests.map { $0.headers[.contentEncoding] != nil } })
     }
 
-    private static let refusals = [400, 415, 501]
+    private static let refusals = [400, 406, 415, 422, 501]
 
     @Test(arguments: formats.keys.sorted(), refusals) func `a receiver without gzip gets everything uncompressed`(
         name: String, status: Int
@@ -90,7 +90,7 @@ import WebServiceClient
         harness.expectConservation()
     }
 
-    @Test(arguments: [415, 501]) func `one that refuses both loses nothing, and isn't asked for ever`(status: Int) async throws {
+    @Test(arguments: [406, 415, 501]) func `one that refuses both loses nothing, and isn't asked for ever`(status: Int) async throws {
         let (harness, coded) = try harness(compressed: { _ in .status(status) }, plain: { _ in .status(status) })
         for number in 0..<5 { harness.logger.info("m\(number)") }
         #expect(await harness.clock.run(step: .milliseconds(1)) { harness.shipper.statistics.nextAttempt ?? .zero > .seconds(200) })

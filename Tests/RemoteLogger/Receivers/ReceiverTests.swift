@@ -168,6 +168,18 @@ import WebServiceTesting
             (400, #"{"text":"Incorrect index","code":7}"#, .pause(reason: "Incorrect index")),
             (403, #"{"text":"Invalid token","code":4}"#, .pause(reason: "Invalid token")), (400, "?", .isolate(reason: "?")),
             (400, #"{"text":"ACK is disabled","code":14}"#, .pause(reason: "ACK is disabled")), (404, "", .pause(reason: "")),
+            (
+                400, #"{"text":"Query string authorization is not enabled","code":16}"#,
+                .pause(reason: "Query string authorization is not enabled")
+            ),
+            (400, #"{"text":"Invalid token","code":21}"#, .pause(reason: "Invalid token")),
+            (400, #"{"text":"Token disabled","code":22}"#, .pause(reason: "Token disabled")),
+            (400, #"{"text":"Incorrect index","code":7,"invalid-event-number":0}"#, .pause(reason: "Incorrect index")),
+            (400, #"{"text":"No data","code":5}"#, .isolate(reason: "No data")),
+            (503, #"{"text":"Server is shutting down","code":23}"#, .retry), (500, #"{"text":"x","code":8}"#, .retry),
+            (503, #"{"text":"HEC is unhealthy, queues are full","code":18}"#, .retry),
+            (400, #"{"text":"No","code":15,"invalid-event-number":2}"#, .each([.delivered, .delivered, .rejected(reason: "No")])),
+            (400, #"{"text":"No","code":6,"invalid-event-number":-1}"#, .isolate(reason: "No")),
             (400, #"{"text":"No","code":12,"invalid-event-number":1}"#, .each([.delivered, .rejected(reason: "No"), .retry])),
             (400, #"{"text":"No","code":6,"invalid-event-number":3}"#, .isolate(reason: "No")),
         ] as [(Int, String, DeliveryVerdict)])
