@@ -176,9 +176,11 @@ public final class RemoteProfile: Sendable {
         guard response.status != 304 else { return .unchanged }
         let signed = StoredProfile(profile: response.value, signature: signature.isDetached ? try await fetchSignature() : nil)
         try await checkSignature(of: signed)
-        let update = try accept(signed)
-        state.withLock { $0.entityTag = response.headers["ETag"] }
-        return update
+        return try file.exclusively {
+            let update = try accept(signed)
+            state.withLock { $0.entityTag = response.headers["ETag"] }
+            return update
+        }
     }
 
     private func checkSignature(of stored: StoredProfile) async throws {
@@ -189,8 +191,16 @@ public final class RemoteProfile: Sendable {
     }
 
     private func restored() async throws -> Update {
-        guard let last = try file.read(), let stored = last.current else { return .unchanged }
-        try await checkSignature(of: stored)
+        while let stored = try file.read()?.current {
+            try await checkSignature(of: stored)
+            if let update = try file.exclusively({ try restore(stored) }) { return update }
+        }
+        return .unchanged
+    }
+
+    /// Gives the client a profile of the file, whose signature is valid; `nil` if the file has another one by now.
+    private func restore(_ stored: StoredProfile) throws -> Update? {
+        guard let last = try file.read(), last.current == stored else { return nil }
         let (profile, accepted) = try read(stored)
         // The version of an earlier profile than the rejected one isn't the file's.
         guard last.isRejected || accepted.digest == last.digest else {
@@ -342,16 +352,18 @@ public final class RemoteProfile: Sendable {
                 diagnostics.report(.init(.warning, "\(name) can't be rolled back. \(error)"))
             }
             do {
-                guard var last = try file.read() else { return }
-                if last.version == accepted.version {
-                    last.isRejected = true
-                } else if last.earlier == accepted.stored {
-                    // The client returned to it at a restart, and now it fails too.
-                    last.earlier = nil
-                } else {
-                    return
+                try file.exclusively {
+                    guard var last = try file.read() else { return }
+                    if last.version == accepted.version {
+                        last.isRejected = true
+                    } else if last.earlier == accepted.stored {
+                        // The client returned to it at a restart, and now it fails too.
+                        last.earlier = nil
+                    } else {
+                        return
+                    }
+                    try file.write(last)
                 }
-                try file.write(last)
             } catch {
                 diagnostics.report(.init(.warning, "The failure of \(name) can't be recorded. \(error)"))
             }

@@ -69,9 +69,19 @@ struct StoredProfile: Codable, Hashable, Sendable {
 /// The file of an ``AcceptedProfile``.
 struct AcceptedProfileFile: Sendable {
     private let file: PrivateFile
+    private let turn = Locked(())
 
     init(_ file: PrivateFile) {
         self.file = file
+    }
+
+    /// Runs a body that reads the file, changes the client's profile and writes the file, while no other such body runs. Otherwise the
+    /// client could get an older profile after a newer one.
+    ///
+    /// The lock is held while the body checks a profile, which asks the program's class for its endpoints. They can't wait for this lock,
+    /// because updates are asynchronous.
+    func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
+        try turn.withLock { _ in try body() }
     }
 
     /// Returns the content; `nil` if there is no file yet.

@@ -235,6 +235,39 @@ import WebServiceTesting
         #expect(mixed?.reason == .record && mixed?.message.contains("isn't the accepted one") == true)
     }
 
+    @Test func `Restoring beside an update leaves the newer profile`() async throws {
+        server.publish(1, "/v1")
+        try await remote(client()).update()
+        let restored = try Data(contentsOf: file)
+        server.publish(2, "/v2")
+        for _ in 0..<100 {
+            try PrivateFile(file).replace(with: restored)
+            let client = client()
+            let remote = try remote(client)
+            async let restoring = remote.restore()
+            async let updating = remote.update()
+            _ = try await (restoring, updating)
+            guard client.profile?.version == 2 else { throw TestingFailure("The client has \(client.profileHistory) again.") }
+        }
+    }
+
+    @Test func `A restored profile is the one of the file, although its signature takes time`() async throws {
+        server.publish(1, "/v1")
+        try await remote(client()).update()
+        let client = client()
+        // While the first profile's signature is verified, another program accepts a second one.
+        let isFirst = Locked(true)
+        let slow = ProfileSignature.verified { [server] bytes, signature in
+            if isFirst.withLock({ first in defer { first = false }; return first }) {
+                server.publish(2, "/v2")
+                try await self.remote(self.client()).update()
+            }
+            return signature == Data("signed:".utf8) + bytes
+        }
+        try await remote(client, slow).restore()
+        #expect(client.profile?.version == 2)
+    }
+
     @Test func `After a failed trial, the profile before it is the one that is restored`() async throws {
         let client = client()
         let remote = try remote(client, canary: RemoteProfile.Canary(calls: 4, failureRate: 0))
