@@ -150,9 +150,9 @@ struct CookieStore: Sendable {
             }
             isFound = domains[domain]?.contains(where: covers) ?? false
         }
-        guard !isFound, !cookie.isHostOnly else { return isFound }
-        // A domain cookie may also cover subdomains that don't include the host.
-        return domains.contains { $0.value.contains(where: covers) && CookiePlace.isWithin($0.key, domain: cookie.domain) }
+        // Also a cookie of a subdomain, for a cookie that isn't sent there (RFC 6265bis §5.7): a domain's cookies and those of its
+        // subdomains often go to one service.
+        return isFound || domains.contains { $0.value.contains(where: covers) && CookiePlace.isWithin($0.key, domain: cookie.domain) }
     }
 
     /// Stores a cookie, which replaces one of the same key, and evicts others if there are too many. A cookie that has ended only removes.

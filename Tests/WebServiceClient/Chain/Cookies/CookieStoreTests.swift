@@ -124,6 +124,8 @@ import Testing
         ("a=2; Path=/p; Domain=example.com", "http://example.com/", false),
         ("a=2; Path=/p; Domain=example.com", "http://www.example.com/", false),
         ("a=2; Path=/p", "http://www.example.com/", true), ("a=2; Path=/p", "http://other.com/", true),
+        ("a=2; Path=/p", "http://example.com/", false), ("a=2; Path=/p", "http://x.shop.example.com/", false),
+        ("a=2; Path=/", "http://example.com/", true),
         ("a=2; Path=/p", "https://shop.example.com/", true), ("a=; Path=/p; Max-Age=0", "http://shop.example.com/", false),
     ]
 
