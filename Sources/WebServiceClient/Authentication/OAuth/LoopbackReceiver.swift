@@ -111,7 +111,10 @@ final class LoopbackReceiver: Sendable {
             let target = target(from: connection)
             let isAnswer = target.map { Self.path(of: $0) == path } ?? false
             let isAccepted = isAnswer && isOwn(target ?? "")
-            if let target { respond(to: connection, status: isAccepted ? 200 : Self.path(of: target) == path ? 400 : 404) }
+            if let target {
+                let text = isAccepted ? Self.text(of: target) : isAnswer ? Self.foreign : "Not found."
+                respond(to: connection, status: isAccepted ? 200 : isAnswer ? 400 : 404, text)
+            }
             closeDescriptor(connection)
             guard isAccepted, let target else { continue }
             state.withLock { $0.result = .success(target) }
@@ -179,13 +182,15 @@ final class LoopbackReceiver: Sendable {
         String(target.prefix { $0 != "?" && $0 != "#" })
     }
 
-    private func respond(to connection: Int32, status: Int) {
-        let text =
-            switch status {
-            case 200: "You are signed in. You can close this page."
-            case 400: "This answer doesn't belong to the current sign-in."
-            default: "Not found."
-            }
+    private static let foreign = "This answer doesn't belong to the current sign-in."
+
+    /// The page for the answer. The program can still fail to exchange its code.
+    private static func text(of target: String) -> String {
+        let isRefusal = AuthorizationCode.parameters(of: target)?["error"] != nil
+        return (isRefusal ? "The sign-in was refused." : "The program has received your sign-in.") + " You can close this page."
+    }
+
+    private func respond(to connection: Int32, status: Int, _ text: String) {
         let reasons = [200: "OK", 400: "Bad Request", 404: "Not Found"]
         let response =
             "HTTP/1.1 \(status) \(reasons[status] ?? "")\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: \(text.utf8.count)\r\n"

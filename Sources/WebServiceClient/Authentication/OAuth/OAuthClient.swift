@@ -220,7 +220,7 @@ extension OAuthClient {
         } catch is ResponseBodyTooLarge {
             throw OAuthError(.unreadableAnswer, status: response.status, detail: "The answer of the \(name) is larger than 256 KiB.")
         }
-        let members = Self.members(of: body)
+        let members = Self.members(of: body) ?? Self.members(ofForm: body, response.headers[.contentType])
         let isSuccess = (200..<300).contains(response.status)
         // Some servers answer errors with 200.
         if let code = members?["error"]?.text, !code.isEmpty {
@@ -229,8 +229,10 @@ extension OAuthClient {
                 uri: members?["error_uri"]?.text, secrets: secrets)
         }
         guard isSuccess else {
+            let isFault = response.status >= 500 || response.status == 429
             throw OAuthError(
-                .refused, status: response.status, detail: "The \(name) gives no reason: check the client's identifier and secret.")
+                .refused, status: response.status,
+                detail: "The \(name) gives no reason: \(isFault ? "try again later" : "check the client's identifier and secret").")
         }
         guard let members else {
             guard needsAnswer else { return (response.status, [:]) }
@@ -299,6 +301,14 @@ extension OAuthClient {
             throw OAuthError(.badEndpoint, detail: "The \(name) \(shown) isn't protected: use https.")
         }
         return url
+    }
+
+    /// The members of a form, in which older servers answer.
+    private static func members(ofForm body: Data, _ type: String?) -> [String: Member]? {
+        guard type.flatMap({ MediaType($0) })?.essence == "application/x-www-form-urlencoded",
+            let pairs = URLEncoding.parseForm(String(decoding: body, as: UTF8.self))
+        else { return nil }
+        return Dictionary(pairs.map { ($0.name, .text($0.value ?? "")) }) { first, _ in first }
     }
 
     private static func members(of body: Data) -> [String: Member]? {

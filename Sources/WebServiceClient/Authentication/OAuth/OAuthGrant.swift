@@ -15,7 +15,7 @@ public struct OAuthGrant: TokenSource {
         case client
         /// With the user, who may take until the limit.
         case user(limit: Duration, @Sendable () async throws -> BearerToken)
-        /// With a refresh token from elsewhere, once.
+        /// With a refresh token from elsewhere, until the server has taken or refused it.
         case saved(String, isUsed: Locked<Bool>)
     }
 
@@ -38,14 +38,16 @@ public struct OAuthGrant: TokenSource {
         case .client:
             return try await client.token([("grant_type", "client_credentials")] + scopeParameter)
         case .saved(let token, let isUsed):
-            if old?.refreshToken == nil,
-                isUsed.withLock({ used in
-                    defer { used = true }; return !used
-                })
-            {
-                old = BearerToken("", refreshToken: token)
+            if old?.refreshToken == nil, !isUsed.withLock({ $0 }) { old = BearerToken("", refreshToken: token) }
+            do {
+                let new = try await client.refresh(old ?? BearerToken(""), scopes: scopes)
+                isUsed.withLock { $0 = true }
+                return new
+            } catch let error as OAuthError where error.code == .invalidGrant {
+                // After any other failure, such as without a network, the token is still the session's.
+                isUsed.withLock { $0 = true }
+                throw error
             }
-            return try await client.refresh(old ?? BearerToken(""), scopes: scopes)
         case .user(_, let obtain):
             guard let old, old.refreshToken != nil else { return try await obtain() }
             do {

@@ -82,6 +82,16 @@ import Testing
         receiver.close()
     }
 
+    @Test(arguments: [("code=a", "The program has received your sign-in."), ("error=access_denied", "The sign-in was refused.")])
+    func `the page tells a sign-in from a refusal`(answer: String, text: String) async throws {
+        let receiver = try LoopbackReceiver(path: "/")
+        let waiting = Task { try await receiver.answer { _ in true } }
+        let page = try await Self.visit(receiver.redirectURI + "?state=1&" + answer)
+        #expect(page.status == 200 && page.text == text + " You can close this page.")
+        _ = try await watched { try await waiting.value }
+        receiver.close()
+    }
+
     @Test(
         arguments: [
             ("", .incomplete), ("GET / HTTP/1.1\r\n", .incomplete), ("GET /?a HTTP/1.1\r\nHost: x\r\n\r\n", .get("/?a")),

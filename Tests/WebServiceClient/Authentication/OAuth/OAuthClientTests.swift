@@ -124,6 +124,30 @@ import Testing
         }
     }
 
+    @Test func `older servers answer with a form`() async throws {
+        func form(_ status: Int, _ text: String) -> TransportResponse {
+            .stub(status, ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"], ResponseBody(Data(text.utf8)))
+        }
+        let token = try await obtained(form(200, "access_token=a%2B1&token_type=bearer&expires_in=60&scope=x+y"))
+        #expect(token.value == "a+1" && token.lifetime == .seconds(60) && token.scopes == ["x", "y"])
+        for status in [200, 400] {
+            let error = await #expect(throws: OAuthError.self) {
+                try await obtained(form(status, "error=invalid_grant&error_description=No+hunter22"))
+            }
+            #expect(error?.code == .invalidGrant && error?.detail?.hasPrefix("No ") == true && error?.detail?.contains("hunter22") == false)
+        }
+        let empty = await #expect(throws: OAuthError.self) { try await obtained(form(200, "")) }
+        #expect(empty?.code == .unreadableAnswer)
+    }
+
+    @Test func `a page in place of an answer is a refusal, and a fault of the server is told as one`() async throws {
+        for (status, advice) in [(400, "check the client's identifier"), (502, "try again later"), (429, "try again later")] {
+            let page = TransportResponse.stub(status, ["Content-Type": "text/html"], ResponseBody(Data("<p>error=invalid_grant</p>".utf8)))
+            let error = await #expect(throws: OAuthError.self) { try await obtained(page) }
+            #expect(error?.code == .refused && error?.status == status && error?.detail?.contains(advice) == true)
+        }
+    }
+
     @Test func `a server that repeats secrets doesn't get them into errors, and long texts are cut`() async throws {
         let basic = Data("shop:hunter22".utf8).base64EncodedString()
         let long = String(repeating: "x", count: 90_000)
@@ -208,6 +232,32 @@ import Testing
         let none = OAuthGrant.refreshToken(of: .stub(server))
         let error = await #expect(throws: OAuthError.self) { try await none.token(replacing: nil) }
         #expect(error?.code == .signInRequired && server.requests.count == 2)
+    }
+
+    @Test func `a saved refresh token outlives failures of the network and of the server`() async throws {
+        let server = AuthorizationServerStub { _, number in
+            switch number {
+            case 0: throw TransportError(.cannotConnect, "no network")
+            case 1: return .stub(503)
+            case 2: return .json(200, #"{"access_token":"a1","refresh_token":"r1"}"#)
+            default: return .error("invalid_grant")
+            }
+        }
+        let grant = OAuthGrant.refreshToken("r0", of: .stub(server))
+        await #expect(throws: TransportError.self) { try await grant.token(replacing: nil) }
+        let busy = await #expect(throws: OAuthError.self) { try await grant.token(replacing: nil) }
+        #expect(busy?.code == .refused)
+        #expect(try await grant.token(replacing: nil).refreshToken == "r1")
+        #expect(server.forms.map { $0["refresh_token"] } == ["r0", "r0", "r0"])
+        // Now it is used up: the server has replaced it.
+        let over = await #expect(throws: OAuthError.self) { try await grant.token(replacing: nil) }
+        #expect(over?.code == .signInRequired && server.requests.count == 3)
+        // A token that the server refuses isn't sent again.
+        let refused = OAuthGrant.refreshToken("r9", of: .stub(server))
+        let error = await #expect(throws: OAuthError.self) { try await refused.token(replacing: nil) }
+        #expect(error?.code == .invalidGrant)
+        let again = await #expect(throws: OAuthError.self) { try await refused.token(replacing: nil) }
+        #expect(again?.code == .signInRequired && server.requests.count == 4)
     }
 
     @Test func `cancelling a refresh doesn't lose its answer`() async throws {
