@@ -19,6 +19,8 @@ final class SignatureV4: AuthenticationProvider {
         /// Whether the hash of the body is sent as a field.
         var sendsBodyHash = false
         var allowsUnsignedBodies = false
+        /// The seconds for which a signature in the query is valid; `nil` for one in a field.
+        var expiration: Int?
         var date: @Sendable () -> Date = { Date() }
     }
 
@@ -47,9 +49,12 @@ final class SignatureV4: AuthenticationProvider {
         } else {
             throw AuthenticationError(.bodyNotReplayable, message: "The body must be signed, but can be read only once.")
         }
-        attempt.request.headers["X-Amz-Date"] = date
-        if options.sendsBodyHash { attempt.request.headers["X-Amz-Content-SHA256"] = bodyHash }
-        if let token = options.sessionToken { attempt.request.headers["X-Amz-Security-Token"] = token }
+        let scope = "\(day)/\(options.region)/\(options.service)/aws4_request"
+        if options.expiration == nil {
+            attempt.request.headers["X-Amz-Date"] = date
+            if options.sendsBodyHash { attempt.request.headers["X-Amz-Content-SHA256"] = bodyHash }
+            if let token = options.sessionToken { attempt.request.headers["X-Amz-Security-Token"] = token }
+        }
         var fields = attempt.sentFields
         if !options.signsSessionToken { fields["X-Amz-Security-Token"] = nil }
         let names = Set(fields.map(\.name.canonicalName)).subtracting(Self.unsigned).sorted()
@@ -60,10 +65,19 @@ final class SignatureV4: AuthenticationProvider {
             return "\(name):\(values.joined(separator: ","))\n"
         }
         let signed = names.joined(separator: ";")
+        var later: [(String, String)] = []
+        if let expiration = options.expiration {
+            var items = [
+                ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"), ("X-Amz-Credential", "\(options.keyID)/\(scope)"), ("X-Amz-Date", date),
+                ("X-Amz-SignedHeaders", signed), ("X-Amz-Expires", String(expiration)),
+            ]
+            let token = options.sessionToken.map { [("X-Amz-Security-Token", $0)] } ?? []
+            if options.signsSessionToken { items += token } else { later = token }
+            attempt.request.url = Self.url(attempt.request.url, adding: items)
+        }
         let canonical = [
             attempt.request.method.rawValue, path(attempt.request.url), Self.query(attempt.request.url), lines.joined(), signed, bodyHash,
         ].joined(separator: "\n")
-        let scope = "\(day)/\(options.region)/\(options.service)/aws4_request"
         let text = "AWS4-HMAC-SHA256\n\(date)\n\(scope)\n\(MessageDigest.hexadecimal(MessageDigest.sha256(of: canonical.utf8)))"
         var key = Array("AWS4\(options.secret)".utf8)
         for part in [day, options.region, options.service, "aws4_request", text] {
@@ -71,8 +85,21 @@ final class SignatureV4: AuthenticationProvider {
         }
         canonicalRequest.withLock { $0 = canonical }
         stringToSign.withLock { $0 = text }
+        let signature = MessageDigest.hexadecimal(key)
+        guard options.expiration == nil else {
+            attempt.request.url = Self.url(attempt.request.url, adding: later + [("X-Amz-Signature", signature)])
+            return
+        }
         attempt.request.headers[.authorization] =
-            "AWS4-HMAC-SHA256 Credential=\(options.keyID)/\(scope), SignedHeaders=\(signed), Signature=\(MessageDigest.hexadecimal(key))"
+            "AWS4-HMAC-SHA256 Credential=\(options.keyID)/\(scope), SignedHeaders=\(signed), Signature=\(signature)"
+    }
+
+    private static func url(_ url: URL, adding items: [(String, String)]) -> URL {
+        var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        let added = items.map { "\($0.0)=\(URLEncoding.encode($0.1))" }.joined(separator: "&")
+        let query = [url.query(percentEncoded: true) ?? "", added].filter { !$0.isEmpty }.joined(separator: "&")
+        parts?.percentEncodedQuery = query
+        return parts?.url ?? url
     }
 
     func isRefusal(_ response: TransportResponse, of attempt: AuthenticationAttempt) -> Bool {

@@ -26,6 +26,7 @@ import WebServiceTesting
         let service: String
         let sign_body: Bool
         let timestamp: Date
+        let expiration_in_seconds: Int
     }
 
     private static func text(_ name: String, _ file: String) throws -> String {
@@ -64,23 +65,28 @@ import WebServiceTesting
         return server
     }
 
-    @Test(.enabled(if: !cases.isEmpty, "SHARED_DIRECTORY names no folder with conformance/aws-sigv4"), arguments: cases)
-    func `the published cases`(name: String) async throws {
+    @Test(
+        .enabled(if: !cases.isEmpty, "SHARED_DIRECTORY names no folder with conformance/aws-sigv4"), arguments: cases, ["header", "query"])
+    func `the published cases`(name: String, place: String) async throws {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         let context = try decoder.decode(Context.self, from: Data(Self.text(name, "context.json").utf8))
+        let request = try Self.request(Self.text(name, "request.txt"))
+        let isRaw = try !Self.text(name, "request.txt").prefix { $0 != "?" && !$0.isNewline }.contains("%")
         let provider = SignatureV4(
             .init(
                 keyID: context.credentials.access_key_id, secret: context.credentials.secret_access_key,
                 sessionToken: context.credentials.token, signsSessionToken: context.omit_session_token != true, region: context.region,
                 service: context.service, normalizes: context.normalize,
-                // The cases have paths that aren't encoded yet.
-                encodesTwice: false, sendsBodyHash: context.sign_body, date: { context.timestamp }))
-        let server = try await Self.send(Self.request(Self.text(name, "request.txt")), provider)
-        #expect(provider.canonicalRequest.withLock { $0 } == (try Self.text(name, "header-canonical-request.txt")))
-        #expect(provider.stringToSign.withLock { $0 } == (try Self.text(name, "header-string-to-sign.txt")))
-        let signature = try Self.text(name, "header-signature.txt")
-        #expect(server.authorizations.first?.hasSuffix("Signature=" + signature.trimmingCharacters(in: .whitespacesAndNewlines)) == true)
+                // A path that isn't encoded yet is encoded for the URL already.
+                encodesTwice: !isRaw, sendsBodyHash: context.sign_body,
+                expiration: place == "query" ? context.expiration_in_seconds : nil, date: { context.timestamp }))
+        let server = try await Self.send(request, provider)
+        #expect(provider.canonicalRequest.withLock { $0 } == (try Self.text(name, "\(place)-canonical-request.txt")))
+        #expect(provider.stringToSign.withLock { $0 } == (try Self.text(name, "\(place)-string-to-sign.txt")))
+        let signature = try Self.text(name, "\(place)-signature.txt").trimmingCharacters(in: .whitespacesAndNewlines)
+        let sent = place == "query" ? server.requests.first?.url.absoluteString : server.authorizations.first
+        #expect(sent?.hasSuffix("Signature=" + signature) == true)
     }
 
     // MARK: botocore
@@ -125,6 +131,54 @@ import WebServiceTesting
         return false
     }
 
+    /// The `Authorization` of each case by botocore.
+    private static func signatures(of cases: [Judged]) async throws -> [String] {
+        var python = python
+        if try await ChildProcess.run([python, "-c", "import botocore"]).status != 0 { python = "python3" }
+        let judged = try await ChildProcess.run([python, "-c", program], input: JSONEncoder().encode(cases))
+        try #require(judged.status == 0, "\(judged.text)")
+        return String(decoding: judged.output, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    @Test(.enabled("neither JUDGE_PYTHON nor python3 has botocore") { await hasBotocore() })
+    func `a server gets what was signed, after all stages and on each hop`() async throws {
+        let server = try LoopbackServer {
+            $0.fallback { $0.path == "/hop" ? .redirect(to: "/x/../end?z=1&a=%20", status: 307) : .status(200) }
+        }
+        let date = try #require(ISO8601DateFormatter().date(from: "2026-05-17T01:02:03Z"))
+        let client = WebServiceClient(serviceRoot: server.url.absoluteString) {
+            $0.authenticationProvider = SignatureV4(.init(region: "eu-north-1", service: "execute-api", date: { date }))
+            $0.headers["X-Client"] = "a  b"
+            $0.cookies = CookieJar()
+        }
+        try client.session.update {
+            $0[query: "tenant"] = "ä &+="
+            $0.headers["X-Session"] = "1"
+        }
+        let long = ["text": String(repeating: "äb", count: 3_000)]
+        let form = MultipartForm([.text("f", "vä"), .data("g", Data(repeating: 7, count: 3_000), fileName: "ä.bin")])
+        try await client.http.post("/a%%0%%", "x/y ü").body(long).describing { $0.compressed(.gzip).sendingDigest() }.send()
+        try await client.http.post("/form").body(form).send()
+        try await client.http.put("/large").body(Data(repeating: 1, count: 2_000_000)).describing { $0.expectingContinue() }.send()
+        try await client.http.post("/hop").body(long).send()
+        try await client.http.get("/query").describing { $0.query(["b": "2", "a": "ü +&/"]) }.send()
+        try await client.http.delete("/").header("X-Twice", "1").send()
+        try await client.http.post("/empty").send()
+        let received = server.requests
+        try #require(received.count == 8)
+        let cases = received.map { request in
+            let names = request.fields["Authorization"]?.firstMatch(of: /SignedHeaders=([^,]*)/)?.1.split(separator: ";").map(String.init)
+            // botocore adds these two itself.
+            let signed = Set(names ?? []).subtracting(["host", "x-amz-date"])
+            return Judged(
+                method: request.method, url: server.url.absoluteString + request.target,
+                headers: request.fields.filter { signed.contains($0.name.lowercased()) }.map { [$0.name, $0.value] },
+                body: request.body.base64EncodedString(), service: "execute-api", token: nil)
+        }
+        #expect(try await Self.signatures(of: cases) == received.map { $0.fields["Authorization"] ?? "-" })
+        #expect(received.first?.fields["Content-Encoding"] == "gzip" && received.first?.fields["Content-Digest"] != nil)
+    }
+
     @Test(.enabled("neither JUDGE_PYTHON nor python3 has botocore") { await hasBotocore() })
     func `the same signatures as botocore`() async throws {
         var seed = SeededGenerator(seed: 32)
@@ -164,11 +218,7 @@ import WebServiceTesting
                 body: body.isEmpty ? nil : RequestBody(body))
             own.append(try await Self.send(request, provider).authorizations.first ?? "")
         }
-        var python = Self.python
-        if try await ChildProcess.run([python, "-c", "import botocore"]).status != 0 { python = "python3" }
-        let judged = try await ChildProcess.run([python, "-c", Self.program], input: JSONEncoder().encode(cases))
-        try #require(judged.status == 0, "\(judged.text)")
-        let theirs = String(decoding: judged.output, as: UTF8.self).split(separator: "\n").map(String.init)
+        let theirs = try await Self.signatures(of: cases)
         for (index, (ours, theirs)) in zip(own, theirs).enumerated() {
             #expect(ours == theirs, "\(cases[index])")
         }
