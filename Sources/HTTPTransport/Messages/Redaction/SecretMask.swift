@@ -151,8 +151,7 @@ package enum SecretMask {
     /// Returns the text of a URL with the secrets of this mask and of a request masked.
     package static func text(ofURL url: String, of secrets: RequestSecrets?) -> String {
         var result = url
-        let isRelative = result.utf8.starts(with: "//".utf8)
-        if let start = result.range(ofMark: "://")?.upperBound ?? (isRelative ? result.utf8.index(result.startIndex, offsetBy: 2) : nil) {
+        if let start = result.range(ofMark: "://")?.upperBound ?? authorityStart(of: result) {
             // Searches scalars, because a combining mark would form one character with the delimiter and hide it.
             let authority = result.unicodeScalars[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
             if let at = authority.lastIndex(of: "@") {
@@ -168,6 +167,16 @@ package enum SecretMask {
         }
         if hash < result.endIndex { masked += "#" + maskedPairs(result[scalars.index(after: hash)...]) }
         return text(masked, of: secrets)
+    }
+
+    /// The beginning of the authority of a URL without a scheme, or with mistyped delimiters after `http` or `https`; `nil` for a path.
+    private static func authorityStart(of url: String) -> String.Index? {
+        let text = url.utf8
+        if text.starts(with: "//".utf8) { return text.index(text.startIndex, offsetBy: 2) }
+        guard let delimiter = text.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }),
+            ["http", "https"].contains(url[..<delimiter].lowercased())
+        else { return nil }
+        return text[delimiter...].firstIndex { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
     }
 
     private static func maskedPairs(_ pairs: Substring) -> String {

@@ -11,6 +11,8 @@ import Testing
         ("https://h.test/?x=1", "https://h.test/?x=1"),
         ("https://h.test/cb#access_token=s3cret&state=1", "https://h.test/cb#access_token=<masked>&state=1"),
         ("//ada:s3cret@h.test/p", "//<masked>@h.test/p"),
+        ("https:/ada:s3cret@h.test/p", "https:/<masked>@h.test/p"), ("https//ada:s3cret@h.test/p", "https//<masked>@h.test/p"),
+        ("HTTP:ada:s3cret@h.test/p", "HTTP:<masked>@h.test/p"), ("http/a:b/c@d", "http/a:b/c@d"), ("https:", "https:"),
         (
             "https://h.test/?subscription-key=s3cret&jwt=s3cret&session_id=s3cret&sort_key=1",
             "https://h.test/?subscription-key=<masked>&jwt=<masked>&session_id=<masked>&sort_key=1"

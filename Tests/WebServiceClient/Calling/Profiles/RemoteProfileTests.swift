@@ -258,7 +258,11 @@ import WebServiceTesting
         // While the first profile's signature is verified, another program accepts a second one.
         let isFirst = Locked(true)
         let slow = ProfileSignature.verified { [server] bytes, signature in
-            if isFirst.withLock({ first in defer { first = false }; return first }) {
+            let isSlow = isFirst.withLock { first in
+                defer { first = false }
+                return first
+            }
+            if isSlow {
                 server.publish(2, "/v2")
                 try await self.remote(self.client()).update()
             }
