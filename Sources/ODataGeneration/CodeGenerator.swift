@@ -38,7 +38,7 @@ public struct CodeGenerator: Sendable {
     /// The version of the generator's output, which the code's heading contains.
     public static let version = "1"
     /// The maximum number of types that a configuration without an include list generates.
-    public static let mostTypes = 300
+    public static let maximumTypes = 300
 
     /// The model of the service.
     public let model: ServiceModel
@@ -48,7 +48,7 @@ public struct CodeGenerator: Sendable {
     public var fileCount: Int { configuration.files }
     /// The names of files that a configuration with a larger `files` would generate.
     var furtherNames: [String] {
-        (configuration.files..<max(configuration.files, GenerationConfiguration.mostFiles)).map { Self.fileName(stem, $0) }
+        (configuration.files..<max(configuration.files, GenerationConfiguration.maximumFiles)).map { Self.fileName(stem, $0) }
     }
 
     let selection: TypeSelection
@@ -96,7 +96,7 @@ public struct CodeGenerator: Sendable {
         _ model: ServiceModel, _ configuration: GenerationConfiguration, stem: String, sources: String, _ positions: TextPositions
     ) throws(GenerationError) {
         let count = model.schemas.reduce(0) { $0 + $1.entityTypes.count + $1.complexTypes.count }
-        if configuration.include == nil, count > Self.mostTypes {
+        if configuration.include == nil, count > Self.maximumTypes {
             throw GenerationError([positions.error(Self.advice(model, count))])
         }
         let service = configuration.service ?? SwiftNames.typeName(stem)
@@ -129,7 +129,7 @@ public struct CodeGenerator: Sendable {
                 positions.diagnostic(.warning, "the document declares '\(target)' more than once; the client has one method for it"))
         }
         let chosen = selection.structuredTypes.count
-        if chosen > Self.mostTypes, configuration.files == 1 {
+        if chosen > Self.maximumTypes, configuration.files == 1 {
             warnings.append(
                 positions.diagnostic(.warning, "\(chosen) types are included; \"files\": 16 makes the compiler use less time and memory"))
         }
@@ -202,7 +202,7 @@ public struct CodeGenerator: Sendable {
         let sets = model.entitySets.map(\.name).sorted().prefix(2).joined(separator: ",")
         let example = sets.isEmpty ? "\"include\": [\"Ns.Type\"]" : "\"include\": [{\"sets\": \"\(sets)\"}]"
         return
-            "the document has \(count) types, more than the \(mostTypes) that are generated without an include list; list those you need, "
-            + "for example \(example), or \"include\": [\"*\"], \"files\": 16 for all; the command 'list' prints the types of each set"
+            "the document has \(count) types, more than the \(maximumTypes) that are generated without an include list; "
+            + "list those you need, for example \(example), or \"include\": [\"*\"], \"files\": 16 for all; the command 'list' prints the types of each set"
     }
 }

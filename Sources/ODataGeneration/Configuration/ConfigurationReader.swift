@@ -55,10 +55,10 @@ private struct ConfigurationReader {
             }
         }
         if let value = object["files"] {
-            if let count = integer(value), (1...GenerationConfiguration.mostFiles).contains(count) {
+            if let count = integer(value), (1...GenerationConfiguration.maximumFiles).contains(count) {
                 result.files = count
             } else {
-                fault("'files' is a number from 1 to \(GenerationConfiguration.mostFiles)", at: "files")
+                fault("'files' is a number from 1 to \(GenerationConfiguration.maximumFiles)", at: "files")
             }
         }
         if let list = object["include"] { result.include = array(list, "include").compactMap { inclusion($0) } }

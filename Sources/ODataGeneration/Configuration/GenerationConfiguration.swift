@@ -110,10 +110,10 @@ public struct GenerationConfiguration: Sendable, Hashable {
     /// The access level.
     public var access = Access.internal
     /// The maximum number of files of generated code.
-    public static let mostFiles = 64
-    /// The number of files of generated code, 1 to ``mostFiles``. For a large model, the compiler uses less memory with several files.
+    public static let maximumFiles = 64
+    /// The number of files of generated code, 1 to ``maximumFiles``. For a large model, the compiler uses less memory with several files.
     public var files = 1
-    /// The types to include; `nil` for all, up to ``CodeGenerator/mostTypes``.
+    /// The types to include; `nil` for all, up to ``CodeGenerator/maximumTypes``.
     public var include: [Inclusion]?
     /// Qualified names and patterns of types that aren't included even if an included type has properties of them.
     public var exclude: [String] = []

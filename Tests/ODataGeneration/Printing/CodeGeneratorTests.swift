@@ -119,7 +119,7 @@ struct CodeGeneratorTests {
     }
 
     @Test func aLargeDocumentNeedsAnIncludeList() throws {
-        let many = (0...CodeGenerator.mostTypes).map {
+        let many = (0...CodeGenerator.maximumTypes).map {
             "<ComplexType Name=\"c\($0)\"><Property Name=\"a\" Type=\"Edm.String\"/></ComplexType>"
         }
         let document = ShopDocument.document(many)
