@@ -129,15 +129,18 @@ extension ServiceModel {
         public var path: String
         /// The target: the name of a set, or a path such as `Sales.Container/Items`.
         public var target: String
+        /// Attributes and elements of other namespaces. In V2 and V3 they are those of the association set, such as `sap:creatable`.
+        public var extensions: Extensions
         var place = Place.unknown
 
         /// The position in the document.
         public var position: Position? { place.position }
 
         /// Creates a binding.
-        public init(path: String, target: String) {
+        public init(path: String, target: String, extensions: Extensions = Extensions()) {
             self.path = path
             self.target = target
+            self.extensions = extensions
         }
     }
 

@@ -99,12 +99,14 @@ final class ModelIndex: Sendable {
 
     private static func namespaces(schemas: [ServiceModel.Schema], references: [ServiceModel.Reference]) -> [String: String] {
         var result: [String: String] = [:]
-        for schema in schemas {
-            if let alias = schema.alias, result[alias] == nil { result[alias] = schema.namespace }
+        // An alias doesn't hide the namespace of a schema.
+        let own = Set(schemas.map(\.namespace))
+        func add(_ alias: String?, _ namespace: String) {
+            guard let alias, result[alias] == nil, !own.contains(alias) else { return }
+            result[alias] = namespace
         }
-        for include in references.flatMap(\.includes) {
-            if let alias = include.alias, result[alias] == nil { result[alias] = include.namespace }
-        }
+        for schema in schemas { add(schema.alias, schema.namespace) }
+        for include in references.flatMap(\.includes) { add(include.alias, include.namespace) }
         return result
     }
 

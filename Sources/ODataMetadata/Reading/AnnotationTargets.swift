@@ -45,11 +45,15 @@ struct AnnotationTargets {
 
     /// Returns whether the target of annotations exists, or belongs to an unknown schema.
     func contains(_ target: String) -> Bool {
-        let (first, rest) = Self.split(target)
+        // The part after `@` is the term of an annotation that is annotated: `Sales.Order/Total@Core.Description`.
+        let element = target.utf8.prefix { $0 != UInt8(ascii: "@") }
+        let (first, rest) = Self.split(String(Substring(element.last == UInt8(ascii: "/") ? element.dropLast() : element)))
         if paths.isExternal(first) { return true }
+        let container = model.index.containers[first]
         // Most targets are types and their members.
         if let type = model.structuredType(first) {
-            return rest.isEmpty || !paths.leadsNowhere(rest, from: type.qualifiedName)
+            let isThere = rest.isEmpty || !paths.leadsNowhere(rest, from: type.qualifiedName)
+            if isThere || container == nil { return isThere }
         }
         let parts = rest.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String(Substring($0)) }
         let part = rest.isEmpty ? nil : parts.first
@@ -59,19 +63,17 @@ struct AnnotationTargets {
             guard let known = operations[first] else { return false }
             return part.map { known.contains($0) } ?? true
         }
-        switch model.type(first) {
-        case .structured: return true
-        case .enumeration(let type):
-            guard let part else { return true }
-            return parts.count == 1 && enumerations[type.qualifiedName]?.contains(part) ?? false
-        case .definition: return part == nil
-        case nil: break
+        if case .enumeration(let type) = model.type(first), let part, parts.count == 1,
+            enumerations[type.qualifiedName]?.contains(part) == true
+        {
+            return true
         }
-        if model.term(first) != nil { return part == nil }
-        if let container = model.index.containers[first] {
+        // A container can have the name of a type.
+        if let container {
             guard let part else { return true }
             return contains(part, Substring(rest.utf8.dropFirst(part.utf8.count + 1)), in: container)
         }
+        if model.type(first) != nil || model.term(first) != nil { return part == nil }
         guard let dot = first.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
         // The document neither contains nor includes the namespace, so its names can't be checked.
         return model.schema(String(first[..<dot])) == nil && !namespaces.hasPrefix(of: first)

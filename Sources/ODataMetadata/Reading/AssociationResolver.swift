@@ -67,6 +67,7 @@ extension Associations {
         default:
             state.invalid("Multiplicity", end.multiplicity, assuming: "it is 0..1", at: association.place)
         }
+        add(association, to: &relation)
         relation.onDelete = association.ends[key.from]?.onDelete
         relation.partner = relations[Key(association: key.association, from: key.to, to: key.from)]?.name
         if let constraint = association.constraint, constraint.dependentRole == key.from, constraint.principalRole == key.to {
@@ -79,6 +80,18 @@ extension Associations {
                 ServiceModel.ReferentialConstraint(property: $0, referencedProperty: $1)
             }
         }
+    }
+
+    /// Gives a navigation property the annotations and attributes of its association that it doesn't have itself.
+    private func add(_ association: Association, to relation: inout ServiceModel.NavigationProperty) {
+        for annotation in association.annotations
+        where !relation.annotations.contains(where: { $0.term == annotation.term && $0.qualifier == annotation.qualifier }) {
+            relation.annotations.append(annotation)
+        }
+        let own = relation.extensions
+        let more = association.extensions.attributes.filter { own[$0.name, in: $0.namespace] == nil }
+        if more.isEmpty { return }
+        relation.extensions.attributes = (own.attributes + more).sorted { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
     }
 
     /// Returns the two ends of an association set with their roles, or `nil` if the sets of the ends don't fit the association.
@@ -147,7 +160,7 @@ extension Associations {
                 let type = schemas[place.schema].containers[place.container].entitySets[index].entityType
                 // The path to a property of a derived type contains a cast.
                 let path = isType(type, relation.type) ? relation.name : relation.type + "/" + relation.name
-                var binding = ServiceModel.NavigationPropertyBinding(path: path, target: to.set)
+                var binding = ServiceModel.NavigationPropertyBinding(path: path, target: to.set, extensions: set.extensions)
                 binding.place = set.place
                 schemas[place.schema].containers[place.container].entitySets[index].bindings.append(binding)
             }

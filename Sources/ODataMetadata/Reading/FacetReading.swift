@@ -49,7 +49,7 @@ extension ReadingState {
     }
 
     private func count(_ facet: String, _ text: String, at place: Place) -> Int? {
-        if let value = Int32(Self.trimmed(text)), value >= 0 { return Int(value) }
+        if let value = Int(Self.trimmed(text)), value >= 0 { return value }
         invalid(facet, text, assuming: "the facet is ignored", at: place)
         return nil
     }

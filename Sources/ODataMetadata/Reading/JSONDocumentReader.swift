@@ -34,6 +34,7 @@ enum JSONDocumentReader {
                 kind: .noSchema, message: "The JSON document has no schema: check that it is the $metadata document of a service.",
                 line: Int(tree.place.line), column: Int(tree.place.column))
         }
+        for member in schemas { state.begin(schema: member.name) }
         // All aliases must be known before the first name is read.
         for member in schemas {
             guard let alias = member.value.object?.first(where: { $0.name == "$Alias" })?.value.string else { continue }
@@ -42,6 +43,7 @@ enum JSONDocumentReader {
         let reader = JSONSchemaReader(state)
         if let references { document.references = reader.references(references) }
         for member in schemas { document.schemas.append(reader.schema(member)) }
+        document.containerPlace = object.value("$EntityContainer")?.place ?? .unknown
         document.containerName = object.string("$EntityContainer", state).map(state.name)
         document.extensions = object.rest(state)
         return document

@@ -60,7 +60,7 @@ struct JSONExpressionReader {
             let object = JSONObject(members, at: tree.place, state: state)
             guard let value = dynamic(object) else { return .record(record(object)) }
             let annotations = annotations(in: object)
-            _ = object.rest(state)
+            object.reportRest(state)
             return annotations.isEmpty ? value : .annotated(value, annotations)
         }
     }
@@ -135,7 +135,7 @@ struct JSONExpressionReader {
                     name: member.name, value: expression(member.value), annotations: annotations(in: object, of: member.name)))
         }
         record.annotations = annotations(in: object)
-        _ = object.rest(state)
+        object.reportRest(state)
         return record
     }
 }

@@ -73,6 +73,24 @@ extension JSONObject {
         return state.bool(value.text ?? "", default: fallback, of: name, at: value.place)
     }
 
+    /// Returns the elements of an array; none if the member is missing or another value, which is reported.
+    func array(_ name: String, _ state: ReadingState) -> [PositionedJSON] {
+        guard let value = take(name) else { return [] }
+        if let elements = value.array { return elements }
+        state.report(.invalidValue, "\(name) isn't an array", assuming: "it is ignored", at: value.place)
+        return []
+    }
+
+    /// Returns the default value of a property or term as text. Null is the text `null`, except for strings, for which it means none.
+    func defaultValue(of type: ServiceModel.TypeReference, _ state: ReadingState) -> String? {
+        guard let value = take("$DefaultValue") else { return nil }
+        if case .null = value.content, type.name == "Edm.String" { return nil }
+        if value.text == nil {
+            state.report(.invalidValue, "$DefaultValue is an array or object", assuming: "it is ignored", at: value.place)
+        }
+        return value.text
+    }
+
     /// Reads a type with its facets; `$Type` is `Edm.String` by default (CSDL JSON, section 7.1).
     func typeReference(_ state: ReadingState, type member: String = "$Type") -> ServiceModel.TypeReference {
         let name = string(member, state).map(state.name) ?? "Edm.String"
@@ -88,6 +106,15 @@ extension JSONObject {
         return type
     }
 
+    /// Reports the members that remain in an object whose part of the model has no extensions.
+    func reportRest(_ state: ReadingState) {
+        for member in members { reportUnknown(member, state) }
+    }
+
+    private func reportUnknown(_ member: PositionedJSON.Member, _ state: ReadingState) {
+        state.report(.unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is ignored", at: member.place)
+    }
+
     /// Returns the rest: unknown control members are kept as attributes, other members are reported.
     func rest(_ state: ReadingState) -> ServiceModel.Extensions {
         var extensions = ServiceModel.Extensions()
@@ -98,8 +125,7 @@ extension JSONObject {
                     .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is kept unchanged", at: member.place,
                     severity: .noted)
             } else {
-                state.report(
-                    .unknownElement, "CSDL has no member '\(member.name)' here", assuming: "it is ignored", at: member.place)
+                reportUnknown(member, state)
             }
         }
         extensions.attributes.sort { $0.name < $1.name }

@@ -11,23 +11,26 @@ struct JSONSchemaReader {
     // MARK: Documents and schemas
 
     func references(_ tree: PositionedJSON) -> [ServiceModel.Reference] {
-        let parts = members(of: tree).map { member in (member, object(member.value), include(member.value)) }
+        let parts = members(of: tree).map { member in
+            let object = object(member.value)
+            return (member, object, include(object))
+        }
         return parts.map { member, object, includes in
             var reference = ServiceModel.Reference(uri: member.name)
             reference.place = member.place
-            _ = object.take("$Include")
             reference.includes = includes.map { include, object in
                 var include = include
                 include.annotations = expressions.annotations(in: object)
-                _ = object.rest(state)
+                object.reportRest(state)
                 return include
             }
-            reference.includedAnnotations = (object.take("$IncludeAnnotations")?.array ?? []).compactMap { tree in
+            reference.includedAnnotations = (object.array("$IncludeAnnotations", state)).compactMap { tree in
                 let object = self.object(tree)
                 guard let terms = object.string("$TermNamespace", state) else {
                     missing("$TermNamespace", at: tree.place, assuming: "the inclusion is ignored")
                     return nil
                 }
+                defer { object.reportRest(state) }
                 return ServiceModel.IncludedAnnotations(
                     termNamespace: terms, qualifier: object.string("$Qualifier", state),
                     targetNamespace: object.string("$TargetNamespace", state))
@@ -38,8 +41,8 @@ struct JSONSchemaReader {
         }
     }
 
-    private func include(_ tree: PositionedJSON) -> [(ServiceModel.Include, JSONObject)] {
-        (tree.object?.first { $0.name == "$Include" }?.value.array ?? []).compactMap { tree in
+    private func include(_ reference: JSONObject) -> [(ServiceModel.Include, JSONObject)] {
+        reference.array("$Include", state).compactMap { tree in
             let object = self.object(tree)
             guard let namespace = object.string("$Namespace", state) else {
                 missing("$Namespace", at: tree.place, assuming: "the inclusion is ignored")
@@ -64,7 +67,7 @@ struct JSONSchemaReader {
                     target: state.target(group.name), annotations: expressions.annotations(in: annotated))
                 annotations.place = group.place
                 schema.targetedAnnotations.append(annotations)
-                _ = annotated.rest(state)
+                annotated.reportRest(state)
             }
         }
         for child in named(object) {
@@ -79,6 +82,9 @@ struct JSONSchemaReader {
         let namespace = schema.namespace
         checkName(child)
         if let overloads = child.value.array {
+            if overloads.isEmpty {
+                state.report(.missing, "the operation '\(child.name)' has no overloads", assuming: "it is ignored", at: child.place)
+            }
             for overload in overloads {
                 if let operation = operation(object(overload), child.name, in: namespace) { schema.operations.append(operation) }
             }
@@ -119,11 +125,17 @@ struct JSONSchemaReader {
     private func structuredType(
         _ object: JSONObject, _ member: PositionedJSON.Member, in namespace: String, isEntity: Bool
     ) -> ServiceModel.StructuredType {
-        let key = (object.take("$Key")?.array ?? []).flatMap { tree -> [ServiceModel.KeyReference] in
+        let key = object.array("$Key", state).flatMap { tree -> [ServiceModel.KeyReference] in
             if let path = tree.string { return [ServiceModel.KeyReference(path: path)] }
-            return (tree.object ?? []).compactMap { alias in
+            let references = (tree.object ?? []).compactMap { alias in
                 alias.value.string.map { ServiceModel.KeyReference(path: $0, alias: alias.name) }
             }
+            if references.isEmpty {
+                state.report(
+                    .invalidValue, "a part of the $Key is neither a path nor an alias with a path", assuming: "it is ignored",
+                    at: tree.place)
+            }
+            return references
         }
         let baseType = object.string("$BaseType", state).map(state.name)
         let (isAbstract, isOpen) = (object.bool("$Abstract", state), object.bool("$OpenType", state))
@@ -138,7 +150,7 @@ struct JSONSchemaReader {
                     relations.append(navigationProperty(value, child))
                 } else {
                     var property = ServiceModel.Property(name: child.name, type: value.typeReference(state))
-                    property.defaultValue = value.take("$DefaultValue")?.text
+                    property.defaultValue = value.defaultValue(of: property.type, state)
                     property.annotations = expressions.annotations(in: value)
                     property.extensions = value.rest(state)
                     property.place = child.place
@@ -169,7 +181,7 @@ struct JSONSchemaReader {
                         property: state.path(constraint.name), referencedProperty: state.path(constraint.value.string ?? ""),
                         annotations: expressions.annotations(in: constraints, of: constraint.name)))
             }
-            _ = constraints.rest(state)
+            constraints.reportRest(state)
         }
         if let text = object.string("$OnDelete", state) {
             relation.onDelete = ServiceModel.NavigationProperty.DeleteAction(rawValue: text)
@@ -213,8 +225,8 @@ struct JSONSchemaReader {
     private func term(_ object: JSONObject, _ member: PositionedJSON.Member, in namespace: String) -> ServiceModel.Term {
         var term = ServiceModel.Term(namespace: namespace, name: member.name, type: object.typeReference(state))
         term.baseTerm = object.string("$BaseTerm", state).map(state.name)
-        term.defaultValue = object.take("$DefaultValue")?.text
-        term.appliesTo = (object.take("$AppliesTo")?.array ?? []).compactMap(\.string)
+        term.defaultValue = object.defaultValue(of: term.type, state)
+        term.appliesTo = object.array("$AppliesTo", state).compactMap(\.string)
         term.annotations = expressions.annotations(in: object)
         term.extensions = object.rest(state)
         term.place = member.place
@@ -230,11 +242,13 @@ struct JSONSchemaReader {
             )
             return nil
         }
-        let parameters = (object.take("$Parameter")?.array ?? []).map { tree -> ServiceModel.Parameter in
+        let parameters = object.array("$Parameter", state).compactMap { tree -> ServiceModel.Parameter? in
             let value = self.object(tree)
-            let name = value.string("$Name", state)
-            if name == nil { missing("$Name", at: tree.place, assuming: "it is empty") }
-            var parameter = ServiceModel.Parameter(name: name ?? "", type: value.typeReference(state))
+            guard let name = value.string("$Name", state), !name.isEmpty else {
+                missing("$Name", at: tree.place, assuming: "the parameter is ignored")
+                return nil
+            }
+            var parameter = ServiceModel.Parameter(name: name, type: value.typeReference(state))
             parameter.annotations = expressions.annotations(in: value)
             parameter.extensions = value.rest(state)
             parameter.place = tree.place

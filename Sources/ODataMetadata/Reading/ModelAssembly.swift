@@ -38,7 +38,7 @@ struct ModelAssembly {
         if state.hasLateAliases {
             // A schema used the alias of a later one, which the search for aliases missed. Now all aliases are known, and a second pass
             // resolves all names.
-            state = ReadingState(namespaces: state.namespaces)
+            state = ReadingState(namespaces: state.namespaces, schemas: state.schemas)
             outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
         }
         return (outcome, state)
@@ -110,7 +110,14 @@ struct ModelAssembly {
         outcome.associations.resolve(in: &outcome.schemas, state: state)
         types.repairRelations(&outcome.schemas)
         // Paths are followed in a model with repaired types.
-        let draft = makeModel(including: included)
+        var draft = makeModel(including: included)
+        if let name = outcome.containerName, draft.index.containers[name] == nil, !types.isExternal(name) {
+            state.report(
+                .unknownResource, "the container '\(name)' isn't in the model", assuming: "the first container counts",
+                at: outcome.containerPlace)
+            outcome.containerName = nil
+            draft = makeModel(including: included)
+        }
         let paths = PathRepair(state: state, paths: ModelPaths(model: draft, externalNamespaces: types.externalNamespaces))
         let model = paths.repair(&outcome.schemas) ? makeModel(including: included) : draft
         // The diagnostics have the order of the document. The position in the list makes the sort stable.
@@ -170,7 +177,8 @@ struct ModelAssembly {
     }
 
     private func removeDuplicates(_ schema: inout ServiceModel.Schema) {
-        // Types, terms and containers share one set of names. An operation may have several overloads, but not the name of a type.
+        // Types and terms share one set of names. An operation may have several overloads, but neither it nor a container may have the name
+        // of a type. Both are kept, because a service is useless without its container.
         var names: Set<String> = []
         func filter<Child: ServiceModel.Element>(_ children: inout [Child], _ kind: String, name: (Child) -> String) {
             children.removeAll { child in
@@ -187,7 +195,13 @@ struct ModelAssembly {
         filter(&schema.enumTypes, "enumeration type", name: \.name)
         filter(&schema.typeDefinitions, "type definition", name: \.name)
         filter(&schema.terms, "term", name: \.name)
+        let typeNames = names
+        names.removeAll()
         filter(&schema.containers, "container", name: \.name)
+        for container in schema.containers where typeNames.contains(container.name) {
+            reportShared("container", at: container.place, path: container.qualifiedName)
+        }
+        names.formUnion(typeNames)
         for index in schema.entityTypes.indices { removeDuplicates(&schema.entityTypes[index]) }
         for index in schema.complexTypes.indices { removeDuplicates(&schema.complexTypes[index]) }
         for index in schema.enumTypes.indices {
@@ -210,10 +224,7 @@ struct ModelAssembly {
         schema.operations = Self.grouped(schema.operations, by: \.name)
         var shared: Set<String> = []
         for operation in schema.operations where names.contains(operation.name) && shared.insert(operation.name).inserted {
-            state.report(
-                .duplicate, "the operation has the name of another child of the namespace",
-                assuming: "both are kept, but CSDL JSON can't hold both", at: operation.place, path: operation.qualifiedName,
-                severity: .noted)
+            reportShared("operation", at: operation.place, path: operation.qualifiedName)
         }
         var targets: Set<String> = []
         for operation in schema.operations where !targets.insert(operation.target).inserted {
@@ -237,6 +248,12 @@ struct ModelAssembly {
             return group
         }
         schema.annotations = state.unique(schema.annotations)
+    }
+
+    private func reportShared(_ kind: String, at place: Place, path: String) {
+        state.report(
+            .duplicate, "the \(kind) has the name of another child of the namespace",
+            assuming: "both are kept, but CSDL JSON can't hold both", at: place, path: path, severity: .noted)
     }
 
     private func removeDuplicates(_ type: inout ServiceModel.StructuredType) {

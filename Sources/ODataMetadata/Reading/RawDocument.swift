@@ -7,6 +7,7 @@ struct RawDocument {
     var associations = Associations()
     /// The container that a CSDL JSON document names.
     var containerName: String?
+    var containerPlace = Place.unknown
 }
 
 /// The associations of V2 and V3. Navigation properties get their types from them, and sets get their bindings.
@@ -29,6 +30,8 @@ struct Associations {
         /// The ends by role. If two have the same role, the first counts.
         let ends: [String: End]
         let constraint: Constraint?
+        let annotations: [ServiceModel.Annotation]
+        let extensions: ServiceModel.Extensions
         let place: Place
     }
 
@@ -37,6 +40,7 @@ struct Associations {
         let container: String
         /// Names of entity sets by role, in the order of the document.
         let ends: [(role: String, set: String)]
+        let extensions: ServiceModel.Extensions
         let place: Place
     }
 

@@ -4,6 +4,8 @@ final class ReadingState {
     private(set) var namespaces: [String: String]
     /// The names read so far that begin with neither a known alias nor a namespace of the document.
     private var unresolved: Set<String> = []
+    /// The namespaces of the document's schemas that were found so far. An alias can't hide them.
+    private(set) var schemas: Set<String>
     private var resolved: [String: String] = [:]
     var version = ServiceModel.Version.v4
     var diagnostics: [ModelDiagnostic] = []
@@ -15,9 +17,11 @@ final class ReadingState {
     /// - Parameters:
     ///   - namespaces: The namespaces by alias that an earlier pass over the document found.
     ///   - expected: The namespaces by alias that a search in the document found.
-    init(namespaces: [String: String] = [:], expected: [String: String] = [:]) {
-        self.namespaces = namespaces
+    ///   - schemas: The namespaces of schemas that an earlier pass over the document found.
+    init(namespaces: [String: String] = [:], expected: [String: String] = [:], schemas: Set<String> = []) {
+        self.namespaces = namespaces.filter { !schemas.contains($0.key) || $0.key == $0.value }
         self.expected = expected
+        self.schemas = schemas
     }
 
     // MARK: Names
@@ -40,13 +44,19 @@ final class ReadingState {
         return false
     }
 
+    func begin(schema namespace: String) { schemas.insert(namespace) }
+
     func declare(alias: String, of namespace: String, at place: Place) {
         if alias == "Edm", namespace != "Edm" {
             // Otherwise no primitive type would have its meaning.
             report(.invalidName, "the alias 'Edm' is the namespace of the primitive types", assuming: "it is ignored", at: place)
             return
         }
-        if let other = namespaces[alias], other != namespace {
+        if alias != namespace, schemas.contains(alias) {
+            report(
+                .duplicateSchema, "the alias '\(alias)' of '\(namespace)' is the namespace of another schema", assuming: "it is ignored",
+                at: place)
+        } else if let other = namespaces[alias], other != namespace {
             report(
                 .duplicateSchema, "the alias '\(alias)' is declared for two namespaces", assuming: "it means '\(other)'", at: place)
         } else {
@@ -55,9 +65,10 @@ final class ReadingState {
         }
     }
 
-    /// Whether a name was read before its alias was declared, or its alias is never declared.
+    /// Whether a name was read before its alias was declared, its alias is never declared, or its alias is the namespace of a later schema.
     var hasLateAliases: Bool {
         unresolved.contains { namespaces[$0] != nil } || expected.contains { namespaces[$0.key] != $0.value }
+            || namespaces.contains { $0.key != $0.value && schemas.contains($0.key) }
     }
 
     /// Returns the qualified name with its namespace. Equal names share one string.

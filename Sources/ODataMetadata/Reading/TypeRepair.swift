@@ -92,7 +92,7 @@ struct TypeRepair {
         state.report(kind, message, assuming: assumption, at: place, path: path)
     }
 
-    private func isExternal(_ name: String) -> Bool { externalNamespaces.hasPrefix(of: name) }
+    func isExternal(_ name: String) -> Bool { externalNamespaces.hasPrefix(of: name) }
 
     /// Returns the primitive type at the end of a chain of type definitions, or `nil` if the name isn't the beginning of one.
     private func primitive(of name: String, in namespace: String) -> String? {
@@ -211,13 +211,27 @@ struct TypeRepair {
     }
 
     private func repairUnderlying(_ type: inout ServiceModel.EnumType) {
-        let allowed: Set = ["Edm.Byte", "Edm.SByte", "Edm.Int16", "Edm.Int32", "Edm.Int64"]
-        if allowed.contains(type.underlyingType) { return }
-        report(
-            .invalidValue, "the underlying type of an enumeration can't be '\(type.underlyingType)'", "it is Edm.Int32", type.place,
-            type.target)
-        type.underlyingType = "Edm.Int32"
+        guard let range = Self.ranges[type.underlyingType] else {
+            let isSmall = type.members.allSatisfy { Int32(exactly: $0.value) != nil }
+            let assumed = isSmall ? "Edm.Int32" : "Edm.Int64"
+            report(
+                .invalidValue, "the underlying type of an enumeration can't be '\(type.underlyingType)'", "it is \(assumed)", type.place,
+                type.target)
+            type.underlyingType = assumed
+            return
+        }
+        for member in type.members where !range.contains(member.value) {
+            state.report(
+                .invalidValue, "\(member.value) isn't a value of \(type.underlyingType)", assuming: "it is kept", at: member.place,
+                path: member.target, severity: .noted)
+        }
     }
+
+    /// The values of the types that enumerations can have.
+    private static let ranges: [String: ClosedRange<Int64>] = [
+        "Edm.Byte": 0...255, "Edm.SByte": -128...127, "Edm.Int16": -32_768...32_767, "Edm.Int32": -2_147_483_648...2_147_483_647,
+        "Edm.Int64": .min ... .max,
+    ]
 
     private func repair(_ operation: inout ServiceModel.Operation, in namespace: String) {
         // The path of an overload contains the types of all its parameters.

@@ -37,11 +37,12 @@ struct XMLContainerReader {
                 }
                 if let item = operationImport(child, name) { imports.append(item) }
             case "AssociationSet":
+                _ = child.take("Name")
                 associationSets.append(
                     Associations.AssociationSet(
-                        association: state.name(child.value("Association") ?? ""), container: qualifiedName,
+                        association: state.name(child.take("Association") ?? ""), container: qualifiedName,
                         ends: child.children.filter { $0.tag == "End" }.map { ($0.value("Role") ?? "", $0.value("EntitySet") ?? "") },
-                        place: child.place))
+                        extensions: ServiceModel.Extensions(attributes: schema.rest(child)), place: child.place))
             case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break
             default: extensions.elements.append(schema.unknown(child))
             }
@@ -95,6 +96,8 @@ struct XMLContainerReader {
                     continue
                 }
                 var binding = ServiceModel.NavigationPropertyBinding(path: state.path(path), target: state.path(target))
+                binding.extensions = ServiceModel.Extensions(
+                    attributes: schema.rest(child), elements: child.children.map { schema.unknown($0) })
                 binding.place = child.place
                 bindings.append(binding)
             case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break

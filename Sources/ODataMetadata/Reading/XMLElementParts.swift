@@ -8,6 +8,9 @@ extension XMLSchemaReader {
         var type: (name: String, isCollection: Bool)
         if let raw = node.take(attribute) {
             type = state.typeName(raw)
+        } else if let child = node.children.first(where: { ["RowType", "ReferenceType"].contains($0.tag) }) {
+            type = ("Edm.Untyped", false)
+            state.report(.invalidValue, "\(child.name) isn't a type of OData", assuming: "it is Edm.Untyped", at: child.place)
         } else {
             type = (state.version < .v4 ? "Edm.String" : "Edm.Untyped", false)
             missing(attribute, of: node, assuming: "it is \(type.name)")
@@ -51,12 +54,21 @@ extension XMLSchemaReader {
         return extensions
     }
 
+    /// Reports the attributes and elements that remain in an element whose part of the model has no extensions.
+    func reportRest(of node: XMLNode) {
+        for attribute in node.attributes {
+            state.report(
+                .unknownElement, "\(node.name) has an unknown attribute '\(attribute.name)'", assuming: "it is ignored", at: node.place)
+        }
+        for child in node.children where !Self.annotationNames.contains(child.tag) { reportUnknown(child, assuming: "it is ignored") }
+    }
+
     static let annotationNames: Set = ["Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation"]
 
     /// The attributes of CSDL 1.0 to 3.0 that 4.0 lacks, and some attributes of 4.0 in elements where they have no effect.
     private static let olderAttributes: Set = [
         "FixedLength", "Collation", "ConcurrencyMode", "CollectionKind", "Mode", "Relationship", "FromRole", "ToRole", "IsSideEffecting",
-        "EntitySet", "IsBindable", "TypeAccess", "GetterAccess", "SetterAccess", "Extends", "StoreGeneratedPattern",
+        "EntitySet", "IsBindable", "IsAlwaysBindable", "TypeAccess", "GetterAccess", "SetterAccess", "Extends", "StoreGeneratedPattern",
     ]
 
     /// Returns the name of an element; reports it and returns `nil` if it has none.
@@ -85,12 +97,20 @@ extension XMLSchemaReader {
     }
 
     func reportUnknown(_ node: XMLNode, assuming assumption: String) {
+        if state.version < .v4, Self.elementsWithoutMeaning.contains(node.name) {
+            state.report(
+                .unknownElement, "\(node.name) has no meaning in OData", assuming: assumption, at: node.place, severity: .noted)
+            return
+        }
         let isOther = Self.knownElements.contains(node.name)
         state.report(
             isOther ? .misplacedElement : .unknownElement,
             isOther ? "\(node.name) isn't allowed here" : "CSDL has no element '\(node.name.prefix(100))'", assuming: assumption,
             at: node.place)
     }
+
+    /// Elements of the Entity Framework that documents of V1 to V3 can contain.
+    private static let elementsWithoutMeaning: Set = ["DefiningExpression", "CommandText", "RowType", "ReferenceType"]
 
     private static let knownElements: Set = [
         "EntityType", "ComplexType", "EnumType", "TypeDefinition", "Term", "Action", "Function", "EntityContainer", "EntitySet",

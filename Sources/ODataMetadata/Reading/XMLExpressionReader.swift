@@ -103,7 +103,9 @@ struct XMLExpressionReader {
         case "AnyPropertyPath": return .anyPropertyPath(state.path(text))
         case "ModelElementPath": return .modelElementPath(state.path(text))
         case "EnumMember":
-            return .enumMembers(text.split { $0 == " " || $0 == "\n" || $0 == "\t" || $0 == "\r" }.map { state.path(String($0)) })
+            // Some services separate the members by commas, as in JSON.
+            return .enumMembers(
+                text.split { $0 == " " || $0 == "," || $0 == "\n" || $0 == "\t" || $0 == "\r" }.map { state.path(String($0)) })
         case "Binary": return .binary(ReadingState.trimmed(text))
         case "Date": return .date(ReadingState.trimmed(text))
         case "DateTimeOffset", "DateTime": return .dateTimeOffset(ReadingState.trimmed(text))

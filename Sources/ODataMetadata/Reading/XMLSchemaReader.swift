@@ -30,6 +30,7 @@ struct XMLSchemaReader {
                 let alias = child.take("Alias")
                 if let alias { state.declare(alias: alias, of: namespace, at: child.place) }
                 reference.includes.append(ServiceModel.Include(namespace: namespace, alias: alias))
+                reportRest(of: child)
                 includes.append(child)
             case "IncludeAnnotations":
                 guard let terms = child.take("TermNamespace") else {
@@ -39,6 +40,7 @@ struct XMLSchemaReader {
                 reference.includedAnnotations.append(
                     ServiceModel.IncludedAnnotations(
                         termNamespace: terms, qualifier: child.take("Qualifier"), targetNamespace: child.take("TargetNamespace")))
+                reportRest(of: child)
             case "Annotation": break
             default: reference.extensions.elements.append(unknown(child))
             }
@@ -58,6 +60,7 @@ struct XMLSchemaReader {
         } else {
             missing("Namespace", of: node, assuming: "the namespace is empty")
         }
+        state.begin(schema: namespace ?? "")
         var schema = ServiceModel.Schema(namespace: namespace ?? "", alias: node.take("Alias"))
         if let alias = schema.alias { state.declare(alias: alias, of: schema.namespace, at: node.place) }
         schema.extensions.attributes = rest(node)
@@ -74,36 +77,39 @@ struct XMLSchemaReader {
         }
         switch node.name {
         case "EntityType", "ComplexType":
-            guard let name = name(of: node) else { break }
+            guard let name = name(of: node) else { return keepNameless(node, &schema) }
             let type = state.within(ServiceModel.qualified(name, in: namespace)) { structuredType(node, name, in: namespace) }
             if type.kind == .entity { schema?.entityTypes.append(type) } else { schema?.complexTypes.append(type) }
             return
         case "EnumType":
-            guard let name = name(of: node) else { break }
+            guard let name = name(of: node) else { return keepNameless(node, &schema) }
             schema?.enumTypes.append(state.within(ServiceModel.qualified(name, in: namespace)) { enumType(node, name, in: namespace) })
             return
         case "TypeDefinition":
-            guard let name = name(of: node) else { break }
+            guard let name = name(of: node) else { return keepNameless(node, &schema) }
             schema?.typeDefinitions.append(
                 state.within(ServiceModel.qualified(name, in: namespace)) { typeDefinition(node, name, in: namespace) })
             return
         case "Term", "ValueTerm":
-            guard let name = name(of: node) else { break }
+            guard let name = name(of: node) else { return keepNameless(node, &schema) }
             schema?.terms.append(state.within(ServiceModel.qualified(name, in: namespace)) { term(node, name, in: namespace) })
             return
         case "Action", "Function":
-            guard let name = name(of: node) else { break }
+            guard let name = name(of: node) else { return keepNameless(node, &schema) }
             schema?.operations.append(state.within(ServiceModel.qualified(name, in: namespace)) { operation(node, name, in: namespace) })
             return
         case "EntityContainer":
-            guard let name = name(of: node) else { break }
+            guard let name = name(of: node) else { return keepNameless(node, &schema) }
             var reader = XMLContainerReader(schema: self, namespace: namespace)
             schema?.containers.append(state.within(ServiceModel.qualified(name, in: namespace)) { reader.container(node, name) })
             schema?.operations += reader.operations
             associations.sets += reader.associationSets
             return
         case "Annotations":
-            guard let target = node.take("Target") else { break }
+            guard let target = node.take("Target") else {
+                missing("Target", of: node, assuming: "the element is kept unchanged, outside of the model")
+                return keepNameless(node, &schema)
+            }
             let group = state.within("Annotations of " + target) { targetedAnnotations(node, target) }
             schema?.targetedAnnotations.append(group)
             return
@@ -111,7 +117,7 @@ struct XMLSchemaReader {
             if let annotation = expressions.annotation(node) { schema?.annotations.append(annotation) }
             return
         case "Association":
-            guard let name = name(of: node) else { break }
+            guard let name = name(of: node) else { return keepNameless(node, &schema) }
             let association = self.association(node, ServiceModel.qualified(name, in: namespace))
             if associations.all[association.name] != nil {
                 state.report(
@@ -137,6 +143,9 @@ struct XMLSchemaReader {
         schema?.extensions.elements.append(unknown(node))
     }
 
+    /// Keeps an element whose missing or invalid name is already reported.
+    private func keepNameless(_ node: XMLNode, _ schema: inout ServiceModel.Schema?) { schema?.extensions.elements.append(node.kept) }
+
     private func targetedAnnotations(_ node: XMLNode, _ target: String) -> ServiceModel.TargetedAnnotations {
         var group = ServiceModel.TargetedAnnotations(target: state.target(target), annotations: expressions.annotations(in: node))
         group.place = node.place
@@ -145,7 +154,7 @@ struct XMLSchemaReader {
                 group.annotations[index].qualifier = qualifier
             }
         }
-        for child in node.children where !Self.annotationNames.contains(child.tag) { reportUnknown(child, assuming: "it is ignored") }
+        reportRest(of: node)
         return group
     }
 
@@ -195,7 +204,9 @@ struct XMLSchemaReader {
                 reportUnknown(child, assuming: "it is ignored")
                 return nil
             }
-            return ServiceModel.KeyReference(path: path, alias: child.take("Alias"))
+            let alias = child.take("Alias")
+            reportRest(of: child)
+            return ServiceModel.KeyReference(path: path, alias: alias)
         }
     }
 
@@ -239,9 +250,11 @@ struct XMLSchemaReader {
                         ServiceModel.ReferentialConstraint(
                             property: state.path(property), referencedProperty: state.path(referenced),
                             annotations: expressions.annotations(in: child)))
+                    reportRest(of: child)
                 case "OnDelete":
                     relation.onDelete = deleteAction(child)
                     relation.onDeleteAnnotations = expressions.annotations(in: child)
+                    reportRest(of: child)
                 case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break
                 default: relation.extensions.elements.append(unknown(child))
                 }
@@ -263,6 +276,7 @@ struct XMLSchemaReader {
         var extensions = ServiceModel.Extensions()
         var members: [ServiceModel.EnumType.Member] = []
         var next: Int64 = 0
+        var isPastEnd = false
         for child in node.children {
             switch child.tag {
             case "Member":
@@ -271,6 +285,9 @@ struct XMLSchemaReader {
                     continue
                 }
                 var value = next
+                if isPastEnd, child.value("Value") == nil {
+                    missing("Value after the largest one", of: child, assuming: "the value is \(next)")
+                }
                 if let text = child.take("Value") {
                     if let number = Int64(ReadingState.trimmed(text)) {
                         value = number
@@ -278,7 +295,7 @@ struct XMLSchemaReader {
                         state.invalid("Value", text, assuming: "the value is \(next)", at: child.place)
                     }
                 }
-                next = value &+ 1
+                (next, isPastEnd) = value.addingReportingOverflow(1)
                 var member = ServiceModel.EnumType.Member(name: name, value: value, annotations: expressions.annotations(in: child))
                 member.extensions = self.extensions(child)
                 member.place = child.place
@@ -316,66 +333,6 @@ struct XMLSchemaReader {
         return term
     }
 
-    // MARK: Operations
-
-    private func operation(_ node: XMLNode, _ name: String, in namespace: String) -> ServiceModel.Operation {
-        let place = node.place
-        let kind: ServiceModel.OperationKind = node.name == "Action" ? .action : .function
-        let (parameters, returnType, extensions) = signature(node, isNullable: true)
-        var operation = ServiceModel.Operation(
-            kind: kind, namespace: namespace, name: name,
-            isBound: state.bool(node.take("IsBound"), default: false, of: "IsBound", at: place),
-            isComposable: kind == .function && state.bool(node.take("IsComposable"), default: false, of: "IsComposable", at: place),
-            entitySetPath: node.take("EntitySetPath").map(state.path), parameters: parameters, returnType: returnType,
-            annotations: expressions.annotations(in: node), extensions: extensions)
-        operation.extensions.attributes = rest(node)
-        operation.place = place
-        return operation
-    }
-
-    /// Reads parameters and the return type, which V3 can also write as an attribute.
-    func signature(
-        _ node: XMLNode, isNullable: Bool
-    ) -> (parameters: [ServiceModel.Parameter], returnType: ServiceModel.ReturnType?, extensions: ServiceModel.Extensions) {
-        var parameters: [ServiceModel.Parameter] = []
-        var returnType: ServiceModel.ReturnType?
-        var extensions = ServiceModel.Extensions()
-        if let raw = node.take("ReturnType") {
-            let (type, isCollection) = state.typeName(raw)
-            returnType = ServiceModel.ReturnType(
-                type: ServiceModel.TypeReference(type, isCollection: isCollection, isNullable: isNullable))
-            returnType?.place = node.place
-        }
-        for child in node.children {
-            switch child.tag {
-            case "Parameter":
-                guard let name = self.name(of: child) else {
-                    extensions.elements.append(child.kept)
-                    continue
-                }
-                let parameter = state.within(name) {
-                    var parameter = ServiceModel.Parameter(
-                        name: name, type: typeReference(child, isNullable: isNullable), annotations: expressions.annotations(in: child))
-                    // Every parameter is an `In` parameter.
-                    if child.value("Mode") == "In" { _ = child.take("Mode") }
-                    parameter.extensions = self.extensions(child)
-                    parameter.place = child.place
-                    return parameter
-                }
-                parameters.append(parameter)
-            case "ReturnType" where returnType == nil:
-                var type = ServiceModel.ReturnType(
-                    type: typeReference(child, isNullable: isNullable), annotations: expressions.annotations(in: child))
-                type.extensions = self.extensions(child)
-                type.place = child.place
-                returnType = type
-            case "Annotation", "ValueAnnotation", "TypeAnnotation", "Documentation": break
-            default: extensions.elements.append(unknown(child))
-            }
-        }
-        return (parameters, returnType, extensions)
-    }
-
     // MARK: Associations
 
     private func association(_ node: XMLNode, _ name: String) -> Associations.Association {
@@ -404,6 +361,7 @@ struct XMLSchemaReader {
                 dependent: dependent.properties)
         }
         return Associations.Association(
-            name: name, ends: Dictionary(ends) { first, _ in first }, constraint: constraint, place: node.place)
+            name: name, ends: Dictionary(ends) { first, _ in first }, constraint: constraint,
+            annotations: expressions.annotations(in: node), extensions: ServiceModel.Extensions(attributes: rest(node)), place: node.place)
     }
 }

@@ -12,9 +12,11 @@ private struct JSONForm {
     let model: ServiceModel
 
     func converted() -> ServiceModel {
-        ServiceModel(
-            version: model.version, schemas: model.schemas.map(schema), references: model.references.map(reference),
-            includedSchemas: model.includedSchemas, containerName: model.containerName,
+        let schemas = model.schemas.map(schema)
+        let hasContainer = (schemas + model.includedSchemas).contains { $0.containers.contains { $0.qualifiedName == model.containerName } }
+        return ServiceModel(
+            version: model.version, schemas: schemas, references: model.references.map(reference),
+            includedSchemas: model.includedSchemas, containerName: hasContainer ? model.containerName : nil,
             extensions: ServiceModel.Extensions(attributes: model.extensions.attributes.filter { isPlain($0) }),
             diagnostics: model.diagnostics)
     }
@@ -73,15 +75,25 @@ private struct JSONForm {
             term.type = type(term.type)
             return term
         }
-        // A name is one member of an object: a type, or the overloads of an operation.
-        let names = Set(
+        // A name is one member of an object: a type, a container, or the overloads of an operation.
+        var names = Set(
             (schema.entityTypes + schema.complexTypes).map(\.name) + schema.enumTypes.map(\.name) + schema.typeDefinitions.map(\.name)
-                + schema.terms.map(\.name) + schema.containers.map(\.name))
+                + schema.terms.map(\.name))
+        schema.containers.removeAll { names.contains($0.name) }
+        names.formUnion(schema.containers.map(\.name))
         schema.operations = schema.operations.filter { !names.contains($0.name) }.map(operation)
         schema.containers = schema.containers.map { container in
             var container = plain(container)
-            container.entitySets = container.entitySets.map { plain($0) }
-            container.singletons = container.singletons.map { plain($0) }
+            container.entitySets = container.entitySets.map { set in
+                var set = plain(set)
+                set.bindings = set.bindings.map(bare)
+                return set
+            }
+            container.singletons = container.singletons.map { singleton in
+                var singleton = plain(singleton)
+                singleton.bindings = singleton.bindings.map(bare)
+                return singleton
+            }
             container.operationImports = container.operationImports.map { plain($0) }
             return container
         }
@@ -89,6 +101,11 @@ private struct JSONForm {
             schema.targetedAnnotations[index].annotations = schema.targetedAnnotations[index].annotations.map(annotation)
         }
         return schema
+    }
+
+    /// A binding is a string in JSON.
+    private func bare(_ binding: ServiceModel.NavigationPropertyBinding) -> ServiceModel.NavigationPropertyBinding {
+        ServiceModel.NavigationPropertyBinding(path: binding.path, target: binding.target)
     }
 
     private func structuredType(_ type: ServiceModel.StructuredType) -> ServiceModel.StructuredType {

@@ -253,6 +253,9 @@ struct XMLModelWriter {
     }
 
     private func write(_ bindings: [ServiceModel.NavigationPropertyBinding], to output: inout XMLOutput) {
-        for binding in bindings { output.element("NavigationPropertyBinding", [("Path", binding.path), ("Target", binding.target)]) }
+        for binding in bindings {
+            output.element(
+                "NavigationPropertyBinding", [("Path", binding.path), ("Target", binding.target)], extensions: binding.extensions)
+        }
     }
 }

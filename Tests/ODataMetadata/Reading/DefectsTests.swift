@@ -4,8 +4,8 @@ import Testing
 
 /// Common violations of CSDL: each defect is reported with its line, and the rest of the document is read.
 @Suite struct DefectsTests {
-    private func faults(_ children: String, version: String = "4.0") throws -> (ServiceModel, [String]) {
-        let model = try ServiceModel(xml: document(children, version: version))
+    private func faults(_ children: String, version: String = "4.0", attributes: String = "") throws -> (ServiceModel, [String]) {
+        let model = try ServiceModel(xml: document(children, version: version, attributes: attributes))
         return (model, model.diagnostics.map { "\($0.kind) \($0.line)" })
     }
 
@@ -251,11 +251,11 @@ import Testing
         func target(_ path: String) -> String { "<Annotations Target=\"\(path)\"><Annotation Term=\"T.x\"/></Annotations>" }
         let right = [
             "S.E/m", "S.E", "S.f(Edm.Int32)/p", "S.f(Edm.Byte)/q", "S.f/p", "S.f/q", "S.f(Edm.Int32)/$ReturnType", "S.f", "S.K/As/id",
-            "S.K/One", "S.K/do", "S.K", "S", "Other.X/y", "S.D", "S.T",
+            "S.K/One", "S.K/do", "S.K", "S", "Other.X/y", "S.D", "S.T", "S.A/id@T.x", "S.A/id/@T.x", "S.A@T.x#q", "S.K/As@T.x",
         ]
         let wrong = [
             "S.E/n", "S.E/m/m", "S.f(Edm.Int32)/q", "S.f(Edm.String)", "S.f/r", "S.K/do/x", "S.K/No", "S.K/As/no", "S/x", "S.D/x", "S.No",
-            "x",
+            "x", "S.A/no@T.x",
         ]
         let (_, faults) = try faults(
             """
@@ -278,7 +278,7 @@ import Testing
             <ComplexType Name="\(long)"/>
             <ComplexType Name="C"><Property Name="\(long)" Type="Edm.Int32"/><Property Name="p" Type="Edm.Int32"/></ComplexType>
             """)
-        #expect(faults == ["invalidName 4", "misplacedElement 4", "invalidName 5"])
+        #expect(faults == ["invalidName 4", "invalidName 5"])
         #expect(model.schemas.first?.complexTypes.map(\.name) == ["C"] && model.complexType("S.C")?.properties.map(\.name) == ["p"])
         // Content that the model has no place for is kept separately.
         #expect(model.schemas.first?.extensions.elements.map(\.name) == ["ComplexType"])
@@ -297,52 +297,65 @@ import Testing
         #expect(third.diagnostics.map(\.kind) == Array(repeating: .invalidName, count: 4))
     }
 
-    @Test func defectsInJSON() throws {
-        let text = """
-            {"$Version": "9",
-             "S": {"A": {"$Kind": "EntityType", "$Key": ["id"], "$Key": ["x"],
-                         "id": {"$Type": "Edm.Int32", "$MaxLength": "long"},
-                         "b": {"$Type": "X.Y"}, "@T.a@T.b": 1},
-                   "Z": {"$Kind": "Widget"},
-                   "E": {"$Kind": "EnumType"},
-                   "F": 3}}
+    @Test func containersWithTheNameOfAType() throws {
+        let (model, faults) = try faults(
             """
-        let model = try ServiceModel(json: Data(text.utf8))
-        #expect(
-            model.diagnostics.map { "\($0.kind) \($0.line)" } == [
-                "unknownVersion 1", "duplicate 2", "invalidValue 3", "unknownType 4", "missing 4", "unknownElement 5", "emptyEnumeration 6",
-                "unknownElement 7", "invalidValue 7",
-            ])
-        #expect(model.entityType("S.A")?.key.map(\.path) == ["id"])
+            <EntityType Name="K"><Key><PropertyRef Name="id"/></Key><Property Name="id" Type="Edm.Int32" Nullable="false"/></EntityType>
+            <EntityContainer Name="K"><EntitySet Name="Ks" EntityType="S.K"/></EntityContainer>
+            <Annotations Target="S.K/Ks"><Annotation Term="T.a"/></Annotations>
+            <Annotations Target="S.K/id"><Annotation Term="T.b"/></Annotations>
+            <Annotations Target="S.K/no"><Annotation Term="T.c"/></Annotations>
+            """)
+        #expect(faults == ["duplicate 5", "unknownTarget 8"])
+        #expect(model.entitySets.map(\.name) == ["Ks"] && model.entityType("S.K") != nil)
+        #expect(try ServiceModel(xml: model.xml()) == model)
+        // An object of JSON has one member of the name.
+        let json = try ServiceModel(json: model.json())
+        #expect(json == model.jsonForm && json.container == nil && json.entityType("S.K") != nil)
+        #expect(json.diagnostics.filter { $0.severity == .repaired && $0.kind != .unknownTarget }.isEmpty)
     }
 
-    @Test func operationsWithoutAnArrayInJSON() throws {
-        let text = """
-            {"$Version": "4.01", "S": {
-              "do": {"$Kind": "Action", "$Parameter": [{"$Name": "p"}]}}}
+    @Test func valuesOfEnumerations() throws {
+        let (model, faults) = try faults(
             """
-        let model = try ServiceModel(json: Data(text.utf8))
-        #expect(model.operations("S.do").map { $0.parameters.map(\.name) } == [["p"]])
-        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["invalidValue 2"])
+            <EnumType Name="A" UnderlyingType="Edm.SByte"><Member Name="a" Value="-128"/>
+            <Member Name="b" Value="128"/></EnumType>
+            <EnumType Name="B" UnderlyingType="Edm.UInt32"><Member Name="a" Value="4294967295"/></EnumType>
+            <EnumType Name="C" UnderlyingType="Edm.UInt16"><Member Name="a" Value="65535"/></EnumType>
+            <EnumType Name="D" UnderlyingType="Edm.Int64"><Member Name="a" Value="9223372036854775807"/>
+            <Member Name="b"/></EnumType>
+            """)
+        #expect(faults == ["invalidValue 5", "invalidValue 6", "invalidValue 7", "missing 9"])
+        #expect(model.schemas.first?.enumTypes.map(\.underlyingType) == ["Edm.SByte", "Edm.Int64", "Edm.Int32", "Edm.Int64"])
+        #expect(model.enumType("S.A")?.members.map(\.value) == [-128, 128])
+        #expect(model.diagnostics.first?.description == "5:29: S.A/b: 128 isn't a value of Edm.SByte; it is kept.")
     }
 
-    @Test func annotationsOfMembersInJSON() throws {
-        let text = """
-            {"$Version": "4.01", "S": {
-              "E": {"$Kind": "EnumType", "@T.e": 1, "a": 0, "a@T.x": 2, "b@T.y#q": 3, "b": 1, "b@T.y#q@T.z": 4,
-                    "no@T.x": 5},
-              "@T.r": {"@type": "#S.R", "p": 1, "p@T.x": 2, "@T.x": 3, "q@T.x": 4}}}
+    @Test func partsWithoutAPlaceInTheModel() throws {
+        let (model, faults) = try faults(
             """
-        let model = try ServiceModel(json: Data(text.utf8))
-        let type = try #require(model.enumType("S.E"))
-        #expect(type.annotations.map(\.term) == ["T.e"] && type.members.map { $0.annotations.map(\.term) } == [["T.x"], ["T.y"]])
-        #expect(type.members.last?.annotations.first?.annotations.map(\.value) == [.int(4)])
-        guard case .record(let record)? = model.schemas.first?.annotations.first?.value else {
-            Issue.record("\(model.schemas)")
-            return
-        }
-        #expect(record.type == "S.R" && record.annotations.map(\.value) == [.int(3)])
-        #expect(record.values.map(\.name) == ["p"] && record.values.first?.annotations.map(\.value) == [.int(2)])
-        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["unknownElement 3", "unknownElement 4"])
+            <EntityType Name="A"><Key><PropertyRef Name="id" p:x="1" xmlns:p="urn:p"/></Key>
+            <Property Name="id" Type="Edm.Int32" Nullable="false"/>
+            <NavigationProperty Name="n" Type="S.A"><OnDelete Action="None" Why="x"/></NavigationProperty></EntityType>
+            <EntityType><Property Name="a" Type="Edm.Int32"/></EntityType>
+            <Annotations Target="S.A" When="now"><Annotation Term="T.a"/></Annotations>
+            <Annotations><Annotation Term="T.a"/></Annotations>
+            """)
+        #expect(faults == ["unknownElement 4", "unknownElement 6", "missing 7", "unknownElement 8", "missing 9"])
+        #expect(model.schemas.first?.extensions.elements.map(\.name) == ["EntityType", "Annotations"])
+        #expect(model.diagnostics.last?.message == "Annotations has no Target")
+        #expect(try ServiceModel(xml: model.xml()) == model)
+    }
+
+    @Test func spellingsOfValues() throws {
+        let (model, faults) = try faults(
+            """
+            <ComplexType Name="C"><Property Name="a" Type="Edm.String" MaxLength="4294967295"/>
+            <Annotation Term="T.a" EnumMember="N.E/A,N.E/B"/></ComplexType>
+            """, attributes: "Alias=\"N\"")
+        #expect(faults.isEmpty)
+        let type = try #require(model.complexType("S.C"))
+        #expect(type.properties.first?.type.maxLength == .fixed(4_294_967_295))
+        #expect(type.annotations.first?.value == .enumMembers(["S.E/A", "S.E/B"]) && type.annotations.first?.value?.text == "A,B")
     }
 }

@@ -113,6 +113,28 @@ import Testing
         #expect(model.diagnostics.map(\.message) == ["the base type 'b.Base' isn't in the model"])
     }
 
+    @Test func aliasesWithTheNameOfANamespace() throws {
+        func schema(_ attributes: String, _ child: String) -> String {
+            "<Schema \(attributes) xmlns=\"http://docs.oasis-open.org/odata/ns/edm\">\(child)</Schema>\n"
+        }
+        let first = schema("Namespace=\"A\"", "<ComplexType Name=\"X\"/>")
+        // The search for aliases doesn't find the second spelling.
+        for attributes in ["Namespace=\"B\" Alias=\"A\"", "Alias = 'A' Namespace='B'"] {
+            let second = schema(attributes, "<ComplexType Name=\"T\"><Property Name=\"a\" Type=\"A.X\"/></ComplexType>")
+            for schemas in [first + second, second + first] {
+                let model = try ServiceModel(
+                    xml: Data(
+                        """
+                        <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+                        \(schemas)</edmx:DataServices></edmx:Edmx>
+                        """.utf8))
+                #expect(model.property("a", of: "B.T")?.type.name == "A.X" && model.type("A.T") == nil)
+                #expect(model.diagnostics.map(\.message) == ["the alias 'A' of 'B' is the namespace of another schema"])
+                #expect(try ServiceModel(xml: model.xml()) == model)
+            }
+        }
+    }
+
     @Test func otherEncodings() throws {
         let text = String(decoding: document("<ComplexType Name=\"Größe\"/>"), as: UTF8.self)
         var wide = Data([0xFF, 0xFE])

@@ -43,6 +43,46 @@ import Testing
         #expect(model.bindingTarget(of: "Qs", in: "Ps") == "Qs" && model.bindingTarget(of: "P", in: "Qs") == "Ps")
     }
 
+    @Test func attributesOfAssociations() throws {
+        let sap = "http://www.sap.com/Protocols/SAPData"
+        let types = pair.replacingOccurrences(
+            of: "<Association Name=\"PQ\">",
+            with: "<Association Name=\"PQ\" s:content-version=\"1\"><Documentation><Summary>Ps and Qs</Summary></Documentation>"
+        ).replacingOccurrences(of: "<NavigationProperty Name=\"P\"", with: "<NavigationProperty s:content-version=\"2\" Name=\"P\"")
+        let model = try model(
+            schema(
+                "S",
+                types + """
+                    <EntityContainer Name="K"><EntitySet Name="Ps" EntityType="S.P"/><EntitySet Name="Qs" EntityType="S.Q"/>
+                    <AssociationSet Name="PQs" Association="S.PQ" s:creatable="false"><End EntitySet="Qs"/><End EntitySet="Ps"/>
+                    </AssociationSet></EntityContainer>
+                    """
+            ).replacingOccurrences(of: "<Schema ", with: "<Schema xmlns:s=\"\(sap)\" "))
+        #expect(model.diagnostics.isEmpty)
+        let relation = try #require(model.navigationProperty("Qs", of: "S.P"))
+        #expect(relation.extensions["content-version", in: sap] == "1" && model.summary(of: relation) == "Ps and Qs")
+        // The navigation property's own attribute counts.
+        #expect(model.navigationProperty("P", of: "S.Q")?.extensions["content-version", in: sap] == "2")
+        #expect(model.entitySets.map { $0.bindings.map { $0.extensions["creatable", in: sap] } } == [["false"], ["false"]])
+        #expect(try ServiceModel(xml: model.xml()).with(version: .v2) == model)
+        let json = try ServiceModel(json: model.json())
+        #expect(json == model.jsonForm && json.entitySets.allSatisfy { $0.bindings.allSatisfy(\.extensions.isEmpty) })
+    }
+
+    @Test func functionsOfTheEntityFramework() throws {
+        let model = try model(
+            schema(
+                "S",
+                """
+                <Function Name="f" ReturnType="Edm.String"><DefiningExpression>SELECT 1</DefiningExpression></Function>
+                <Function Name="g"><ReturnType><CollectionType><RowType><Property Name="a" Type="Edm.Int32"/></RowType></CollectionType>
+                </ReturnType></Function>
+                """, edm: "2009/11"), version: "3.0")
+        #expect(
+            model.diagnostics.map(\.message) == ["DefiningExpression has no meaning in OData", "RowType isn't a type of OData"])
+        #expect(model.operations("S.g").first?.returnType?.type.description == "Collection(Edm.Untyped)")
+    }
+
     @Test func containersThatExtendOthers() throws {
         let older = try model(
             schema(
