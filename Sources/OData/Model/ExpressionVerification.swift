@@ -229,9 +229,7 @@ extension RequestVerifier {
     private mutating func call(
         _ name: String, _ arguments: [QueryExpression], _ scope: QueryScope, _ use: PathUse, at place: String
     ) -> Operand {
-        if use == .filter,
-            let found = scope.entity.restrictions.annotation("FilterFunctions")
-                ?? scope.entity.restrictions.containerAnnotation("FilterFunctions"),
+        if use == .filter, let found = scope.entity.restrictions.annotation("FilterFunctions"),
             let allowed = found.value?.elements?.compactMap(\.text), !allowed.contains(name), !scope.entity.isUnknown
         {
             reportRestriction(

@@ -104,6 +104,7 @@ extension RequestVerifier {
             if !point.isUnknown, !point.isCollection, use != .aggregate {
                 reportMisplaced("$count", after: point, "isn't a collection", at: place, fix: "compare it with null")
             }
+            if let names, !names.isEmpty { verifyCount(of: names, scope.entity.restrictions, at: place) }
             return ModelPoint(value: .primitive("Edm.Int64"), isCollection: false, restrictions: Restrictions(model))
         case .countWhere(let filter, _):
             if let filter { verify(filter, scope.inside(point.element), .other, at: place) }

@@ -175,9 +175,11 @@ extension RequestVerifier {
         where isSet {
             if let found = restrictions.annotation(term), found.isFalse() {
                 reportRestriction(name, at: at(name), name, by: found.name, fix: "follow the next links of the pages")
-            } else if restrictions.sapExcludes("pageable") || name == "$top" && restrictions.sapExcludes("topable") {
+            } else if let attribute = ["pageable", "topable"].first(where: { restrictions.sapExcludes($0) }),
+                attribute == "pageable" || name == "$top"
+            {
                 reportRestriction(
-                    name, at: at(name), name, by: "sap:pageable of \(restrictions.name)", fix: "follow the next links of the pages")
+                    name, at: at(name), name, by: "sap:\(attribute) of \(restrictions.name)", fix: "follow the next links of the pages")
             }
         }
         if !options.compute.isEmpty, let found = restrictions.annotation("ComputeSupported"), found.isFalse() {
@@ -185,13 +187,17 @@ extension RequestVerifier {
         }
     }
 
+    /// Verifies a count of entities.
     mutating func verifyCount(_ restrictions: Restrictions, at place: String) {
-        let fix = "count the entities of all pages"
-        if let found = restrictions.annotation("CountRestrictions"), found.isFalse("Countable") {
-            reportRestriction("counts", at: place, "$count", by: found.name, fix: fix)
-        } else if restrictions.sapExcludes("countable") {
-            reportRestriction("counts", at: place, "$count", by: "sap:countable of \(restrictions.name)", fix: fix)
-        }
+        guard let source = restrictions.countExclusion else { return }
+        reportRestriction("counts", at: place, "$count", by: source, fix: "count the entities of all pages")
+    }
+
+    /// Verifies a count of the elements of a property.
+    mutating func verifyCount(of path: [String], _ restrictions: Restrictions, at place: String) {
+        let path = path.joined(separator: "/")
+        guard let source = restrictions.countExclusion(of: path) else { return }
+        reportRestriction("counts of '\(path)'", at: place, path, by: source, fix: "count its elements in Swift")
     }
 
     /// Verifies a search, whose operators a service may exclude.

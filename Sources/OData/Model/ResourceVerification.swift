@@ -155,7 +155,11 @@ extension RequestVerifier {
             if !point.isUnknown, !point.isCollection {
                 reportMisplaced("$count", after: point, "isn't a collection", at: place, fix: "remove it")
             }
-            verifyCount(point.restrictions, at: place)
+            if point.steps.isEmpty {
+                verifyCount(point.restrictions, at: place)
+            } else {
+                verifyCount(of: point.steps, point.restrictions, at: place)
+            }
             return point
         case .other: return point
         }

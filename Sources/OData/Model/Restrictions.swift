@@ -3,8 +3,9 @@ import ODataMetadata
 /// The restrictions of a service on the entities at a place, by annotations of the Capabilities vocabulary and SAP's attributes.
 ///
 /// The place is an entity set or a singleton, or the end of navigation properties that begin there. The nearest annotation counts. The
-/// order is: an annotation applied to the path, an entry of `NavigationRestrictions`, an annotation of the navigation property, and an
-/// annotation of the entity set that the path leads to.
+/// order is: an annotation applied to the path, an entry of `NavigationRestrictions`, an annotation of the navigation property, an
+/// annotation of the entity set that the path leads to, and an annotation of the container. `DefaultCapabilities` of the container completes
+/// the annotation that was found.
 struct Restrictions {
     /// An annotation that was found.
     struct Found {
@@ -12,8 +13,8 @@ struct Restrictions {
         /// The annotation and its place: `Capabilities.SortRestrictions of Orders`.
         let name: String
 
-        /// The paths of a collection in the annotation's record.
-        func paths(_ property: String) -> [String] { (value?[property]?.elements ?? []).compactMap(\.text) }
+        /// The paths of a collection in the annotation's record, without casts, which paths in requests don't contain either.
+        func paths(_ property: String) -> [String] { (value?[property]?.elements ?? []).compactMap(\.text).map(Restrictions.withoutCasts) }
 
         /// Whether the annotation, or a Boolean of its record, is `false`.
         func isFalse(_ property: String? = nil) -> Bool {
@@ -88,8 +89,28 @@ struct Restrictions {
 
     private static let vocabulary = "Org.OData.Capabilities.V1."
 
+    /// The terms that apply to all resources if a container is annotated with them.
+    private static let containerTerms: Set = ["FilterFunctions", "SelectSupport"]
+
     /// Returns the nearest annotation with a term of the Capabilities vocabulary.
     func annotation(_ term: String) -> Found? {
+        let found = nearest(term) ?? (Self.containerTerms.contains(term) ? containerAnnotation(term) : nil)
+        guard let shared = sharedAnnotation(term) else { return found }
+        return found.map { $0.completed(by: shared) } ?? shared
+    }
+
+    /// The entry of the container's `DefaultCapabilities`, which apply to all resources that are collections.
+    private func sharedAnnotation(_ term: String) -> Found? {
+        switch root {
+        case nil: return nil
+        case .singleton where path.isEmpty: return nil
+        case .set, .singleton: break
+        }
+        guard let all = containerAnnotation("DefaultCapabilities"), let value = all.value?[term] else { return nil }
+        return Found(value: value, name: all.name)
+    }
+
+    private func nearest(_ term: String) -> Found? {
         let full = Self.vocabulary + term
         func first(_ annotations: [ServiceModel.Annotation], _ place: String) -> Found? {
             annotations.first { $0.term == full && $0.qualifier == nil }.map {
@@ -113,7 +134,9 @@ struct Restrictions {
     /// The entry of the root's `NavigationRestrictions` for the path.
     private func navigationRestriction(_ term: String) -> Found? {
         guard let root = root.map({ Restrictions($0, model) }), let all = root.annotation("NavigationRestrictions") else { return nil }
-        let entry = (all.value?["RestrictedProperties"]?.elements ?? []).first { $0["NavigationProperty"]?.text == path }
+        let entry = (all.value?["RestrictedProperties"]?.elements ?? []).first {
+            $0["NavigationProperty"]?.text.map(Self.withoutCasts) == path
+        }
         guard let value = entry?[term] else { return nil }
         return Found(value: value, name: "Capabilities.NavigationRestrictions of \(root.name) for \(path)")
     }
@@ -152,6 +175,26 @@ struct Restrictions {
         return Self.sapExclusion("sortable", of: property)
     }
 
+    /// Returns the name of the annotation that excludes the elements of a property or navigation property from counts, as part of a
+    /// sentence, or `nil`.
+    func countExclusion(of path: String) -> String? {
+        guard let found = annotation("CountRestrictions") else { return nil }
+        let excluded = found.paths("NonCountableProperties") + found.paths("NonCountableNavigationProperties")
+        return excluded.contains(path) ? found.name : nil
+    }
+
+    /// The name of the annotation or attribute that excludes counts of the entities here, as part of a sentence, or `nil`.
+    var countExclusion: String? {
+        if let found = annotation("CountRestrictions"), found.isFalse("Countable") { return found.name }
+        if sapExcludes("countable") { return "sap:countable of \(name)" }
+        return path.isEmpty ? nil : root.flatMap { Restrictions($0, model).countExclusion(of: path) }
+    }
+
+    /// Returns a path without the names of types in it, which contain dots.
+    private static func withoutCasts(_ path: String) -> String {
+        path.utf8.contains(UInt8(ascii: ".")) ? path.split(separator: "/").filter { !$0.contains(".") }.joined(separator: "/") : path
+    }
+
     /// Returns the name of the annotation that excludes a navigation property from expansion, as part of a sentence, or `nil`.
     func expandExclusion(of path: String) -> String? {
         guard let found = annotation("ExpandRestrictions"), found.paths("NonExpandableProperties").contains(path) else { return nil }
@@ -178,5 +221,17 @@ struct Restrictions {
     var filterRequirement: String? {
         if let found = annotation("FilterRestrictions"), found.value?["RequiresFilter"]?.boolValue == true { return found.name }
         return sapRequires("requires-filter") ? "sap:requires-filter of \(name)" : nil
+    }
+}
+
+extension Restrictions.Found {
+    /// Returns the annotation with the values of another one's record that its own record doesn't have.
+    fileprivate func completed(by other: Restrictions.Found) -> Restrictions.Found {
+        guard var record = value?.recordValue else { return self }
+        let names = Set(record.values.map(\.name))
+        let more = (other.value?.recordValue?.values ?? []).filter { !names.contains($0.name) }
+        if more.isEmpty { return self }
+        record.values += more
+        return Restrictions.Found(value: .record(record), name: "\(name) and \(other.name)")
     }
 }

@@ -40,8 +40,11 @@ extension ServiceModel {
         public var position: Position? { place.position }
         /// The type of the binding parameter, or `nil` if the operation isn't bound.
         public var bindingType: TypeReference? { isBound ? parameters.first?.type : nil }
-        /// The parameters that a caller passes: all but the binding parameter.
-        public var callParameters: ArraySlice<Parameter> { isBound ? parameters.dropFirst() : parameters[...] }
+        /// The parameters that a caller passes: all but the binding parameter, and but those that V2 and V3 mark as output (`Mode="Out"`).
+        public var callParameters: ArraySlice<Parameter> {
+            let parameters = isBound ? parameters.dropFirst() : parameters[...]
+            return parameters.contains(where: \.isOutput) ? parameters.filter { !$0.isOutput }[...] : parameters
+        }
 
         /// Creates an operation. It becomes the declaring operation of its parameters and return type.
         public init(
@@ -83,6 +86,7 @@ extension ServiceModel {
 
         /// `Sales.Cancel(Sales.Order)/reason`.
         public var target: String { declaringOperation + "/" + name }
+        fileprivate var isOutput: Bool { extensions["Mode"] == "Out" }
         /// The position in the document.
         public var position: Position? { place.position }
 

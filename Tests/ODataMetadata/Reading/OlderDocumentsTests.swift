@@ -197,6 +197,20 @@ import Testing
         #expect(operation.returnType?.type.description == "Collection(Edm.Int32)")
     }
 
+    @Test func outputParameters() throws {
+        let model = try model(
+            schema(
+                "S",
+                """
+                <EntityContainer Name="K"><FunctionImport Name="f" ReturnType="Edm.Int32"><Parameter Name="a" Type="Edm.Int32" Mode="In"/>
+                <Parameter Name="b" Type="Edm.Int32" Mode="Out"/><Parameter Name="c" Type="Edm.Int32" Mode="InOut"/></FunctionImport>
+                </EntityContainer>
+                """))
+        let operation = try #require(model.operations("S.f").first)
+        #expect(operation.callParameters.map(\.name) == ["a", "c"] && operation.parameters.map(\.name) == ["a", "b", "c"])
+        #expect(model.operation("S.f", parameters: ["a", "c"]) == operation)
+    }
+
     @Test func setsOfResultsAtTheReturnType() throws {
         let model = try model(
             schema(
