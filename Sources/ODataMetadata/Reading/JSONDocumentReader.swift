@@ -29,7 +29,8 @@ enum JSONDocumentReader {
                 .unknownElement, "'\(member.name.prefix(100))' isn't a schema object", assuming: "it is ignored", at: member.place)
             return false
         }
-        guard !schemas.isEmpty else {
+        // Any JSON object could be a document without a version.
+        guard text == nil ? schemas.contains(where: isSchema) : !schemas.isEmpty else {
             throw ServiceModelError(
                 kind: .noSchema, message: "The JSON document has no schema: check that it is the $metadata document of a service.",
                 line: Int(tree.place.line), column: Int(tree.place.column))
@@ -47,5 +48,13 @@ enum JSONDocumentReader {
         document.containerName = object.string("$EntityContainer", state).map(state.name)
         document.extensions = object.rest(state)
         return document
+    }
+
+    /// Returns whether an object has a member that only schemas have: an alias, annotations, a type or overloads.
+    private static func isSchema(_ member: PositionedJSON.Member) -> Bool {
+        func hasKind(_ value: PositionedJSON) -> Bool { value.object?.contains { $0.name == "$Kind" } ?? false }
+        return (member.value.object ?? []).contains { child in
+            child.name.hasPrefix("$") || hasKind(child.value) || child.value.array?.contains(where: hasKind) ?? false
+        }
     }
 }

@@ -211,6 +211,12 @@ struct TypeRepair {
     }
 
     private func repairUnderlying(_ type: inout ServiceModel.EnumType) {
+        // The designer of the Entity Framework writes `Int64`.
+        let named = ReadingState.trimmed(type.underlyingType)
+        if Self.ranges[named] == nil, let found = found(named, in: ""), Self.ranges[found] != nil {
+            report(.unknownType, "the type '\(named)' has no namespace", "it is '\(found)'", type.place, type.target)
+            type.underlyingType = found
+        }
         guard let range = Self.ranges[type.underlyingType] else {
             let isSmall = type.members.allSatisfy { Int32(exactly: $0.value) != nil }
             let assumed = isSmall ? "Edm.Int32" : "Edm.Int64"

@@ -100,6 +100,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
             level = .document
             edmxVersion = node.take("Version")
             hasForthNamespace = uri == XMLNamespace.edmx
+            checkVersion(at: place)
             outcome.extensions.attributes += node.keptAttributes
         case .root where isKnown && elementName == "Schema":
             // Some tools write a file with only a schema.
@@ -107,6 +108,8 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
                 .missing, "the schema isn't inside of an Edmx element", assuming: "the version is taken from the namespace", at: place,
                 severity: .noted)
             begin(node)
+        case .root where elementName.lowercased() == "html":
+            fail(parser, .noSchema, XMLProlog.page)
         case .root:
             fail(
                 parser, .noSchema, "The root of the document is '\(elementName.prefix(60))' and not edmx:Edmx: it isn't metadata of OData.")
@@ -218,13 +221,26 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         level = .schema
     }
 
+    private func checkVersion(at place: Place) {
+        let assumption = "it follows from the namespaces"
+        guard let edmxVersion else {
+            state.report(.missing, "Edmx has no Version", assuming: assumption, at: place, severity: .noted)
+            return
+        }
+        if ["1.0", "2.0", "3.0", "4.0", "4.01"].contains(edmxVersion) { return }
+        state.report(
+            .unknownVersion, "the version '\(edmxVersion.prefix(20))' isn't known",
+            assuming: edmxVersion.hasPrefix("4") ? "it is 4.01" : assumption, at: place)
+    }
+
     private func finish(_ node: XMLNode) {
         guard schema != nil else { return }
         reader.add(node, to: &schema, associations: &outcome.associations)
     }
 
     private func finishOutside(_ node: XMLNode) {
-        if node.name == "Reference", XMLNamespace.isEDMX(node.namespace) || node.namespace.isEmpty {
+        // V3 has a separate element for references that include annotations.
+        if ["Reference", "AnnotationsReference"].contains(node.name), XMLNamespace.isEDMX(node.namespace) || node.namespace.isEmpty {
             if let reference = reader.reference(node) { outcome.references.append(reference) }
         } else {
             outcome.extensions.elements.append(reader.unknown(node))

@@ -6,6 +6,9 @@ enum XMLProlog {
         "The metadata document has a document type declaration, which CSDL doesn't use: it isn't read, since entities can "
         + "grow without bounds."
 
+    static let page =
+        "The document is an HTML page and not metadata of OData: check the address, and whether the service requires credentials."
+
     /// Returns the document in UTF-8 with a valid XML declaration or without one, and refuses a document type declaration.
     ///
     /// On Linux, libxml2 accepts some invalid UTF-8, and `XMLParser` traps on it, so the parser must only get valid UTF-8.
@@ -32,7 +35,10 @@ enum XMLProlog {
                 }
                 index = end
             } else if data[index...].starts(with: "<!".utf8) {
-                throw ServiceModelError(kind: .documentType, message: refusal, line: Int(place().line), column: 1)
+                let start = String(decoding: data[index...].prefix(20), as: UTF8.self).lowercased()
+                let isPage = start.hasPrefix("<!doctype html")
+                throw ServiceModelError(
+                    kind: isPage ? .noSchema : .documentType, message: isPage ? page : refusal, line: Int(place().line), column: 1)
             } else {
                 break
             }
@@ -126,6 +132,15 @@ enum XMLProlog {
         switch name {
         case "utf-8", "utf8":
             guard String(data: data, encoding: .utf8) != nil else { return try body(of: nil, "UTF-8") }
+            // A declaration that isn't at the beginning is ignored anyway.
+            let start = data.startIndex + (data.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+            guard let declaration, declaration.lowerBound == start, !isStandard(head) else { return data }
+            // The specification of OData 3.0 itself has an example with `standalone="true"`.
+            state.report(
+                .invalidValue, "the XML declaration has another version than 1.0, or a 'standalone' other than yes and no",
+                assuming: "it is ignored", at: Place(line: 1, column: 1))
+            var data = data
+            blank([declaration], in: &data)
             return data
         case "utf-16", "utf16", "utf-16le", "utf-16be", "ucs-2", "unicode":
             // The declaration is readable, so the text isn't in UTF-16: .NET writes this name into strings, which are saved as UTF-8.
@@ -145,6 +160,16 @@ enum XMLProlog {
                 message: "The metadata document is in the encoding '\(name.prefix(40))', which isn't read: convert it to UTF-8.", line: 1,
                 column: 1)
         }
+    }
+
+    /// Returns whether the values of an XML declaration are those that XML 1.0 allows.
+    private static func isStandard(_ declaration: String) -> Bool {
+        func value(_ name: String) -> Substring? {
+            guard let found = declaration.range(of: " " + name) else { return nil }
+            let rest = declaration[found.upperBound...].drop { $0 == " " || $0 == "=" }
+            return rest.dropFirst().prefix { $0 != rest.first }
+        }
+        return value("version") == "1.0" && value("standalone").map { $0 == "yes" || $0 == "no" } ?? true
     }
 
     /// Returns a text in UTF-8 without the XML declaration, which would contradict it. Line breaks are kept, so that positions remain

@@ -12,7 +12,7 @@ struct XMLSchemaReader {
 
     /// Reads an `edmx:Reference`, or returns `nil` if it has no address.
     func reference(_ node: XMLNode) -> ServiceModel.Reference? {
-        guard let uri = node.take("Uri") ?? node.take("Url") else {
+        guard let uri = node.take("Uri") ?? node.take("Url") ?? node.take("Url", in: node.namespace) else {
             missing("Uri", of: node, assuming: "the reference is ignored")
             return nil
         }
@@ -21,7 +21,7 @@ struct XMLSchemaReader {
         var includes: [XMLNode] = []
         for child in node.children {
             switch child.name {
-            case "Include":
+            case "Include" where child.value("TermNamespace") == nil:
                 guard let namespace = child.take("Namespace") else {
                     missing("Namespace", of: child, assuming: "the inclusion is ignored")
                     continue
@@ -32,7 +32,7 @@ struct XMLSchemaReader {
                 reference.includes.append(ServiceModel.Include(namespace: namespace, alias: alias))
                 reportRest(of: child)
                 includes.append(child)
-            case "IncludeAnnotations":
+            case "Include", "IncludeAnnotations":
                 guard let terms = child.take("TermNamespace") else {
                     missing("TermNamespace", of: child, assuming: "the inclusion is ignored")
                     continue

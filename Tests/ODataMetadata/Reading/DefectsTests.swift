@@ -207,7 +207,11 @@ import Testing
         #expect(kind(start + "<edmx:DataServices>\n").hasPrefix("malformed"))
         #expect(kind(start + "<a></b></edmx:Edmx>") == "malformed 2")
         #expect(kind("<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY b \"c\">]>\n<a>&b;</a>") == "documentType 2")
+        #expect(kind("\n<!doctype HTML><html></html>") == "noSchema 2")
         #expect(kind("{\"$Version\": \"4.01\"}") == "noSchema 1")
+        // Other JSON has objects, too, but none that is a schema.
+        #expect(kind("{\"error\": {\"code\": \"401\", \"message\": \"no\", \"details\": []}}") == "noSchema 1")
+        #expect(kind("{\"S\": {\"C\": {\"$Kind\": \"ComplexType\"}}}") == "read")
         #expect(kind("[1]") == "noSchema 1")
         #expect(kind("{\n\"a\": {\"b\": }}") == "malformed 2")
         #expect(kind("{\"S\": {}} x") == "malformed 1")

@@ -135,6 +135,18 @@ import Testing
         }
     }
 
+    @Test func unknownVersions() throws {
+        func reading(_ attribute: String) throws -> String {
+            let text = String(decoding: document("<ComplexType Name=\"C\"/>"), as: UTF8.self)
+            let model = try ServiceModel(xml: Data(text.replacingOccurrences(of: "Version=\"4.0\" ", with: attribute).utf8))
+            return model.version.rawValue + model.diagnostics.map { " \($0.kind) \($0.severity)" }.joined()
+        }
+        #expect(try reading("Version=\"4.01\" ") == "4.01" && reading("Version=\"4.0\" ") == "4.0")
+        #expect(try reading("Version=\"4.02\" ") == "4.01 unknownVersion repaired")
+        #expect(try reading("Version=\"5.0\" ") == "4.0 unknownVersion repaired")
+        #expect(try reading("") == "4.0 missing noted")
+    }
+
     @Test func otherEncodings() throws {
         let text = String(decoding: document("<ComplexType Name=\"Größe\"/>"), as: UTF8.self)
         var wide = Data([0xFF, 0xFE])
@@ -163,6 +175,14 @@ import Testing
             #expect(model.complexType("S.Größe")?.position?.line == 7)
             #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["misplacedElement 2"])
         }
+        // The specification of OData 3.0 has the first of these in an example.
+        for attributes in ["version=\"1.0\" encoding=\"UTF-8\" standalone=\"true\"", "version='1.1'", "encoding='utf-8'"] {
+            let model = try ServiceModel(data: Data(("<?xml \(attributes)?>\n" + text).utf8))
+            #expect(model.complexType("S.Größe")?.position?.line == 5)
+            #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["invalidValue 1"])
+        }
+        let plain = "<?xml version='1.0' encoding=\"UTF-8\" standalone=\"no\" ?>"
+        #expect(try ServiceModel(data: Data((plain + text).utf8)).diagnostics.isEmpty)
         // UTF-16 without a byte order mark.
         for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian] {
             let wide = try #require(("<?xml version=\"1.0\"?>" + text).data(using: encoding))

@@ -197,6 +197,21 @@ import Testing
         #expect(operation.returnType?.type.description == "Collection(Edm.Int32)")
     }
 
+    @Test func typesInOlderSpellings() throws {
+        let model = try model(
+            schema(
+                "S",
+                """
+                <ComplexType Name="C"><Property Name="a" Type="Edm.String" CollectionKind="Bag"/>
+                <Property Name="b" Type="Edm.String" CollectionKind="List"/><Property Name="c" Type="Edm.String" CollectionKind="None"/>
+                </ComplexType><EnumType Name="E" UnderlyingType="Int64"><Member Name="m"/></EnumType>
+                """, edm: "2009/11"), version: "3.0")
+        #expect(model.diagnostics.map(\.assumption) == ["it is 'Edm.Int64'"])
+        #expect(model.complexType("S.C")?.properties.map(\.type.isCollection) == [true, true, false])
+        #expect(model.enumType("S.E")?.underlyingType == "Edm.Int64")
+        #expect(try ServiceModel(xml: model.xml()).with(version: .v3) == model)
+    }
+
     @Test func outputParameters() throws {
         let model = try model(
             schema(
@@ -253,6 +268,14 @@ import Testing
         let both = try model(main, version: "3.0", references: reference, ["ext.xml": other])
         #expect(both.complexType("Ext.Address") != nil)
         #expect(both.diagnostics.filter { $0.severity == .repaired }.map(\.kind) == [.unknownBase])
+        // The attribute can have the prefix of the element, and annotations have references of their own.
+        let more = """
+            <edmx:Reference edmx:Url="a.xml"/><edmx:AnnotationsReference Url="b.xml"><edmx:Include TermNamespace="T" Qualifier="Phone"/>
+            </edmx:AnnotationsReference>
+            """
+        let third = try model(main, version: "3.0", references: more)
+        #expect(third.diagnostics.isEmpty && third.references.map(\.uri) == ["a.xml", "b.xml"])
+        #expect(third.references.last?.includedAnnotations == [.init(termNamespace: "T", qualifier: "Phone")])
         // Without a reference the types are missing.
         let lone = try model(main, version: "3.0").diagnostics.filter { $0.severity == .repaired }
         #expect(lone.map(\.kind) == [.unknownBase, .unknownType])
