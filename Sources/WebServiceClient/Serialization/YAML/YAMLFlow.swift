@@ -8,14 +8,14 @@ extension YAMLParser {
         let close = isMapping ? Byte.closeBrace : Byte.closeBracket
         output.append(byte)
         position += 1
-        var keys: Set<[UInt8]> = []
+        var members = YAMLMembers()
         var isFirst = true
         while true {
             try skipFlowSpace(of: start)
             if byte == close { break }
-            if !isFirst { output.append(Byte.comma) }
+            if !isMapping, !isFirst { output.append(Byte.comma) }
             isFirst = false
-            if isMapping { try readFlowMember(&keys, in: start) } else { try readFlowElement(in: start) }
+            if isMapping { try readFlowMember(&members, in: start) } else { try readFlowElement(in: start) }
             try skipFlowSpace(of: start)
             if byte == Byte.comma {
                 position += 1
@@ -24,7 +24,7 @@ extension YAMLParser {
             }
         }
         position += 1
-        output.append(close)
+        if isMapping { self.close(&members) } else { output.append(close) }
         leave()
     }
 
@@ -33,35 +33,45 @@ extension YAMLParser {
         guard !isAtEnd, !isAtMarker else { throw error("the collection has no end", at: start) }
     }
 
-    private mutating func readFlowMember(_ keys: inout Set<[UInt8]>, in start: Int) throws(YAMLSyntaxError) {
+    private mutating func readFlowMember(_ members: inout YAMLMembers, in start: Int) throws(YAMLSyntaxError) {
         let place = position
         try checkIndicator()
         guard byte != Byte.openBracket, byte != Byte.openBrace else { throw error("a collection as a key isn't read", at: place) }
         let isQuoted = byte == Byte.quote || byte == Byte.apostrophe
         let key = byte == Byte.colon && !isPlainStart(inFlow: true) ? [] : try readFlowScalar()
-        guard keys.insert(key).inserted else { throw duplicate(key, at: place) }
-        write(text: key)
-        output.append(Byte.colon)
+        let begin = try begin(key, at: place, of: &members)
         try skipFlowSpace(of: start)
-        guard byte == Byte.colon, isQuoted || isSpace(at: position + 1) || isFlowIndicator(byte(at: position + 1)) else {
-            return write(null: ())
+        if byte == Byte.colon, isQuoted || isSpace(at: position + 1) || isFlowIndicator(byte(at: position + 1)) {
+            position += 1
+            try readFlowValue(in: start)
+        } else {
+            write(null: ())
         }
-        position += 1
-        try readFlowValue(in: start)
+        try end(key, at: place, begin, of: &members)
     }
 
-    /// Reads the value after a colon.
+    /// Reads the value after a colon or an anchor.
     private mutating func readFlowValue(in start: Int) throws(YAMLSyntaxError) {
         try skipFlowSpace(of: start)
         if byte == Byte.comma || byte == Byte.closeBrace || byte == Byte.closeBracket { return write(null: ()) }
+        if byte == Byte.asterisk { return try readAlias() }
+        if byte == Byte.ampersand { return try readFlowAnchored(in: start) }
         try checkIndicator()
         if byte == Byte.openBracket || byte == Byte.openBrace { return try readFlow() }
         let isPlain = byte != Byte.quote && byte != Byte.apostrophe
         write(try readFlowScalar(), isPlain: isPlain)
     }
 
+    private mutating func readFlowAnchored(in start: Int) throws(YAMLSyntaxError) {
+        let anchor = try beginAnchor()
+        try readFlowValue(in: start)
+        try endAnchor(anchor)
+    }
+
     private mutating func readFlowElement(in start: Int) throws(YAMLSyntaxError) {
         let place = position
+        if byte == Byte.asterisk { return try readAlias() }
+        if byte == Byte.ampersand { return try readFlowAnchored(in: start) }
         try checkIndicator()
         if byte == Byte.openBracket || byte == Byte.openBrace {
             try readFlow()

@@ -16,8 +16,9 @@ struct YAMLSyntaxError: DescribedError, Sendable, Hashable {
 ///
 /// It reads block and flow collections, plain and quoted scalars, literal and folded block scalars, and comments. A scalar's type follows
 /// the core schema (YAML 1.2.2 §10.3.2), in which `yes` and `1:30` are texts; infinity and NaN, which JSON doesn't have, are texts too. A key
-/// is its text. Refused are what can make a small text large or different from what it seems: anchors and aliases, tags, keys that are
-/// collections, merge keys by way of aliases, duplicate keys, several documents, and tabs as indentation.
+/// is its text. An alias (`*a`) is the value that has its anchor (`&a`), and `<<` adds the members of other mappings; what they add is bounded.
+/// Refused is what can make a text different from what it seems: tags, keys that are collections, duplicate keys, several documents, and tabs
+/// as indentation.
 struct YAMLParser {
     /// The greatest depth of collections.
     static let depthLimit = 100
@@ -28,7 +29,9 @@ struct YAMLParser {
     var position = 0
     /// The JSON text that was written.
     var output: [UInt8] = []
-    private var depth = 0
+    private(set) var depth = 0
+    /// The values that have an anchor.
+    var anchors = YAMLAnchors()
     /// Whether scalars have the types of the core schema. Otherwise all are texts.
     private let hasTypes: Bool
 
@@ -169,8 +172,13 @@ struct YAMLParser {
     ///   - indentation: The indentation of the collection around the node; lines of the node have more.
     ///   - mayNest: Whether the node may be a collection in block style.
     private mutating func readBlock(under indentation: Int, mayNest: Bool = true) throws(YAMLSyntaxError) {
-        try checkIndicator()
         let start = position
+        if byte == Byte.asterisk {
+            try readAlias()
+            return try expectLineEnd()
+        }
+        if byte == Byte.ampersand { return try readAnchored(under: indentation, isInline: !mayNest) }
+        try checkIndicator()
         if byte == Byte.dash, isSpace(at: position + 1) {
             guard mayNest else { throw error("a list can't begin after a key: put it on the next line", at: start) }
             return try readSequence()
@@ -193,11 +201,26 @@ struct YAMLParser {
         write(scalar, isPlain: !isQuoted)
     }
 
+    /// Reads an anchor and its value, which may be on the next line.
+    ///
+    /// - Parameter isInline: Whether the anchor is in the line of a key.
+    private mutating func readAnchored(under indentation: Int, isInline: Bool) throws(YAMLSyntaxError) {
+        let anchor = try beginAnchor()
+        skipBlanks()
+        if isAtEnd || byte == Byte.lineFeed || byte == Byte.hash {
+            try readNextLine(under: indentation, mayBeList: isInline)
+        } else {
+            // In one line, the anchor would be the key's.
+            try readBlock(under: indentation, mayNest: false)
+        }
+        try endAnchor(anchor)
+    }
+
     /// Refuses what begins with an indicator that isn't read (YAML 1.2.2 §5.3).
     func checkIndicator() throws(YAMLSyntaxError) {
         switch byte {
-        case UInt8(ascii: "&"), UInt8(ascii: "*"):
-            throw error("anchors and aliases aren't read: write the value out, or use a reference of the format", at: position)
+        case Byte.ampersand, Byte.asterisk:
+            throw error("an anchor or an alias as a key isn't read: write the key out", at: position)
         case UInt8(ascii: "!"): throw error("tags aren't read: remove it", at: position)
         case UInt8(ascii: "@"), UInt8(ascii: "`"), Byte.percent:
             throw error("a value can't begin with \(Character(Unicode.Scalar(byte))): quote it", at: position)
@@ -237,15 +260,13 @@ struct YAMLParser {
     private mutating func readMapping(_ first: [UInt8], at start: Int) throws(YAMLSyntaxError) {
         try enter(at: start)
         let indentation = start - lineStart(of: start)
-        var keys: Set<[UInt8]> = []
+        var members = YAMLMembers()
         var (key, place) = (first, start)
         output.append(Byte.openBrace)
         while true {
-            guard keys.insert(key).inserted else { throw duplicate(key, at: place) }
-            if keys.count > 1 { output.append(Byte.comma) }
-            write(text: key)
-            output.append(Byte.colon)
+            let begin = try begin(key, at: place, of: &members)
             try readValue(ofKeyAt: indentation)
+            try end(key, at: place, begin, of: &members)
             try skipToBlock()
             guard !isAtEnd, !isAtMarker, column == indentation else { break }
             place = position
@@ -256,12 +277,8 @@ struct YAMLParser {
             key = next
         }
         try expectOuterToken(than: indentation)
-        output.append(Byte.closeBrace)
+        close(&members)
         depth -= 1
-    }
-
-    func duplicate(_ key: [UInt8], at place: Int) -> YAMLSyntaxError {
-        error("the key \"\(VisibleText.of(SerializationError.excerpt(String(decoding: key, as: UTF8.self))))\" is there twice", at: place)
     }
 
     private mutating func readValue(ofKeyAt indentation: Int) throws(YAMLSyntaxError) {
@@ -269,10 +286,16 @@ struct YAMLParser {
         guard isAtEnd || byte == Byte.lineFeed || byte == Byte.hash && isSpace(at: position - 1) else {
             return try readBlock(under: indentation, mayNest: false)
         }
+        try readNextLine(under: indentation, mayBeList: true)
+    }
+
+    /// Reads a value that begins on the next line, if that has more indentation.
+    ///
+    /// - Parameter mayBeList: Whether the elements of a list may have the same indentation, as in the list of a key.
+    private mutating func readNextLine(under indentation: Int, mayBeList: Bool) throws(YAMLSyntaxError) {
         try skipToBlock()
         guard !isAtEnd, !isAtMarker else { return write(null: ()) }
-        let isList = byte == Byte.dash && isSpace(at: position + 1)
-        // The elements of a key's list may have the indentation of the key.
+        let isList = mayBeList && byte == Byte.dash && isSpace(at: position + 1)
         guard column > indentation || column == indentation && isList else { return write(null: ()) }
         try readBlock(under: column == indentation ? indentation - 1 : indentation)
     }
@@ -289,8 +312,7 @@ struct YAMLParser {
             let dash = position
             skipBlanks()
             if isAtEnd || byte == Byte.lineFeed || byte == Byte.hash {
-                try skipToBlock()
-                if isAtEnd || isAtMarker || column <= indentation { write(null: ()) } else { try readBlock(under: indentation) }
+                try readNextLine(under: indentation, mayBeList: false)
             } else {
                 // Blanks after the dash are indentation, if a collection follows.
                 let hasTab = bytes[dash..<position].contains(Byte.tab)
@@ -298,7 +320,8 @@ struct YAMLParser {
                 let place = position
                 try readBlock(under: indentation)
                 let opening = output[depthBefore]
-                if hasTab, opening == Byte.openBrace || opening == Byte.openBracket, bytes[place] != opening {
+                let isCollection = opening == Byte.openBrace || opening == Byte.openBracket
+                if hasTab, isCollection, bytes[place] != opening, bytes[place] != Byte.asterisk {
                     throw error("a tab can't indent: use blanks", at: dash)
                 }
             }
@@ -317,7 +340,13 @@ struct YAMLParser {
 
     mutating func enter(at start: Int) throws(YAMLSyntaxError) {
         depth += 1
+        try reach(depth, at: start)
+    }
+
+    /// Checks the depth of a collection.
+    mutating func reach(_ depth: Int, at start: Int) throws(YAMLSyntaxError) {
         guard depth <= Self.depthLimit else { throw error("collections are nested deeper than \(Self.depthLimit)", at: start) }
+        anchors.deepest = max(anchors.deepest, depth)
     }
 
     mutating func leave() { depth -= 1 }
@@ -332,16 +361,21 @@ struct YAMLParser {
     }
 
     /// Writes a text as a JSON string.
-    mutating func write(text: [UInt8]) {
-        output.append(Byte.quote)
+    mutating func write(text: [UInt8]) { output += Self.quoted(text) }
+
+    /// A text as a JSON string.
+    static func quoted(_ text: [UInt8]) -> [UInt8] {
+        var quoted = [Byte.quote]
+        quoted.reserveCapacity(text.count + 2)
         for byte in text {
             switch byte {
-            case Byte.quote, Byte.backslash: output += [Byte.backslash, byte]
-            case 0..<0x20: output += Array("\\u00".utf8) + [Byte.digits[Int(byte >> 4)], Byte.digits[Int(byte & 15)]]
-            default: output.append(byte)
+            case Byte.quote, Byte.backslash: quoted += [Byte.backslash, byte]
+            case 0..<0x20: quoted += Array("\\u00".utf8) + [Byte.digits[Int(byte >> 4)], Byte.digits[Int(byte & 15)]]
+            default: quoted.append(byte)
             }
         }
-        output.append(Byte.quote)
+        quoted.append(Byte.quote)
+        return quoted
     }
 
     // MARK: Bytes
@@ -356,7 +390,7 @@ struct YAMLParser {
             UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "{"), UInt8(ascii: "}")
         )
         static let (quote, apostrophe, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\"))
-        static let (bar, greater) = (UInt8(ascii: "|"), UInt8(ascii: ">"))
+        static let (bar, greater, ampersand, asterisk) = (UInt8(ascii: "|"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "*"))
         static let digits = Array("0123456789abcdef".utf8)
     }
 }
