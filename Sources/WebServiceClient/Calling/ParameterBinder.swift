@@ -58,13 +58,18 @@ extension RequestBinder {
         }
     }
 
+    /// The serializer of JSON in parameters and forms, with the names and dates of the endpoint's fields.
+    private var jsonSerializer: JSONSerializer {
+        (endpoint.serializer as? JSONSerializer ?? JSONSerializer()).following(endpoint.fields)
+    }
+
     private func json(_ argument: any Sendable, _ position: Int, in place: String) throws -> String {
         guard let value = argument as? any Encodable else {
             throw error(position, place, "\(type(of: argument)) isn't Encodable, so it can't be written as JSON.")
         }
         do {
             // Sorted members make equal values equal texts, for caches.
-            let serializer = endpoint.serializer as? JSONSerializer ?? JSONSerializer()
+            let serializer = jsonSerializer
             let data = try serializer.encode(value)
             return String(decoding: serializer.hasUnorderedKeys ? JSONKeyOrder.sorted(data) : data, as: UTF8.self)
         } catch {
@@ -176,7 +181,7 @@ extension RequestBinder {
 
     /// The entries of a form as JSON, with the names and dates of its fields.
     private func members(of value: any Encodable) -> FormMembers {
-        FormMembers(value: value, serializer: (endpoint.serializer as? JSONSerializer ?? JSONSerializer()).following(endpoint.fields))
+        FormMembers(value: value, serializer: jsonSerializer)
     }
 
     private func encoding(_ name: String, _ type: String) -> PropertyEncoding? { plan.bodyTypes?.encodings[type]?[name] }

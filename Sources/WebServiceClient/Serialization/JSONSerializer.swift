@@ -94,7 +94,7 @@ public struct JSONSerializer: SerializationDelegate {
         parser = .foundation(decoder)
     }
 
-    /// A serializer with the names and dates of fields, for the structures of a form. Its JSON is in UTF-8.
+    /// A serializer with the names and dates of fields, for the JSON in forms and parameters. Its JSON is in UTF-8.
     func following(_ fields: FieldReflection) -> JSONSerializer {
         let copy = JSONEncoder()
         copy.outputFormatting = encoder.outputFormatting

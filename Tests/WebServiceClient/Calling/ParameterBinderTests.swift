@@ -60,6 +60,9 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
             "fields(_:)": .post("/form").body(.argument(0)).bodyTypes("application/x-www-form-urlencoded")
                 .attribute(FieldReflection.KeyStrategy.snakeCase)
                 .with { $0.bodyTypes?.encodings = ["application/x-www-form-urlencoded": ["home_address": Self.json]] },
+            "json(_:)": .get("/find").query("q", .argument(0), as: .json).header("X-Q", .argument(0), as: .json)
+                .cookie("q", .argument(0), as: .json).attribute(FieldReflection.KeyStrategy.snakeCase)
+                .attribute(FieldReflection.DateStrategy.custom { _ in "day" }),
         ]
     }
 
@@ -113,6 +116,14 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
         #expect(followed.contains("name=\"home_address\"\(json)\(address)\r\n"), "\(followed)")
         let fields = try await text { try await $0.dynamic.fields(["home_address": Address()]) }
         #expect(fields.removingPercentEncoding == "home_address=\(address)", "\(fields)")
+    }
+
+    @Test func `JSON in a parameter has the names and dates of the endpoint's fields`() async throws {
+        let client = Forms(serviceRoot: "https://a.test") { $0.serializer = JSONSerializer(dates: .seconds) }
+        let request = try await client.dryRun { try await $0.dynamic.json(Address()) }
+        let json = #"{"since":"day","street_name":"A"}"#
+        #expect(request.url.query()?.removingPercentEncoding == "q=" + json, "\(request.url)")
+        #expect(request.headers["X-Q"] == json && request.headers[.cookie]?.removingPercentEncoding == "q=" + json, "\(request.headers)")
     }
 
     @Test func `A form is encoded as JSON only for properties that are JSON, and none is left out`() async throws {
