@@ -29,7 +29,7 @@ public struct ServiceProfile: Sendable {
     public let expires: Date?
     /// The ignored contents of the profile, such as misspelled keys, each with its place.
     public let notes: [String]
-    /// The security schemes that the document of ``init(openAPI:from:variables:)`` describes, in its order. Their names are the keys of
+    /// The security schemes that the document of ``init(openAPI:from:documents:variables:)`` describes, in its order. Their names are the keys of
     /// ``WebServiceClient/WebServiceClient/Configuration/credentials``.
     public let securitySchemes: [SecurityScheme]
 

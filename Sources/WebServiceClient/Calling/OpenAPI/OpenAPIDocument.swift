@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value of an OpenAPI document with its JSON pointer (RFC 6901), as a URI fragment.
+/// A value of an OpenAPI document with its JSON pointer (RFC 6901), as a URI fragment. The name of another document is in front.
 struct OpenAPINode {
     let json: JSONNode
     let pointer: String
@@ -38,6 +38,9 @@ struct OpenAPINode {
         return texts
     }
 
+    /// The name of the other document that the value is in; empty for the main one.
+    var documentName: Substring { pointer.prefix { $0 != "#" } }
+
     private static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
         return name.replacing("~", with: "~0").replacing("/", with: "~1")
@@ -52,14 +55,47 @@ final class OpenAPIDocument {
     private static let noteLimit = 1_000
 
     let root: OpenAPINode
-    /// The targets of references; `nil` for those that can't be resolved.
+    /// The URL that the document came from; if it isn't known, one below which relative references stay apart.
+    private let base: URL?
+    /// The other documents by their names.
+    private var others: [Substring: OpenAPINode] = [:]
+    /// The names of the documents by their URLs; the main one has an empty name.
+    private var names: [String: Substring] = [:]
+    private var used: Set<Substring> = []
+    /// The targets of references by document and text; `nil` for those that can't be resolved.
     private var targets: [String: OpenAPINode?] = [:]
     private var noted: [String] = []
     private var uncounted = 0
     private(set) var faults: [String] = []
 
-    init(_ root: JSONNode) {
+    /// - Parameters:
+    ///   - others: The documents that references may lead to, by their URLs, which may be relative to the main document's.
+    ///   - url: The URL of the main document.
+    init(_ root: JSONNode, others: [String: JSONNode] = [:], from url: URL? = nil) {
         self.root = OpenAPINode(json: root, pointer: "#")
+        base = url ?? URL(string: "http://document.invalid/" + String(repeating: "-/", count: 16))
+        if let url { names[Self.address(url)] = "" }
+        for (name, json) in others.sorted(by: { $0.key < $1.key }) {
+            guard let address = URL(string: name, relativeTo: base).map(Self.address), !name.contains("#"), !name.isEmpty else {
+                fault(self.root, "the name \"\(SerializationError.excerpt(name))\" of a document isn't a URL without fragment")
+                continue
+            }
+            if let other = names.updateValue(name[...], forKey: address) {
+                fault(self.root, "the documents \"\(other)\" and \"\(SerializationError.excerpt(name))\" have the same URL")
+            }
+            self.others[name[...]] = OpenAPINode(json: json, pointer: name + "#")
+        }
+    }
+
+    private static func address(_ url: URL) -> String {
+        url.absoluteURL.absoluteString.split(separator: "#", omittingEmptySubsequences: false).first.map(String.init) ?? ""
+    }
+
+    /// Notes the documents that no reference leads to.
+    func noteUnusedDocuments() {
+        for name in others.keys.sorted() where !used.contains(name) {
+            note(root, "no reference that is followed leads to the document \"\(SerializationError.excerpt(String(name)))\"")
+        }
     }
 
     /// The notes in the order in which they were found.
@@ -110,23 +146,30 @@ final class OpenAPIDocument {
     }
 
     private func target(_ text: String, of reference: OpenAPINode) -> OpenAPINode? {
-        if let known = targets[text] { return known }
+        let key = "\(reference.documentName)\n\(text)"
+        if let known = targets[key] { return known }
         let found = find(text, of: reference)
-        targets[text] = .some(found)
+        targets[key] = .some(found)
         return found
     }
 
     private func find(_ text: String, of reference: OpenAPINode) -> OpenAPINode? {
         let shown = SerializationError.excerpt(text)
-        guard text.hasPrefix("#") else {
-            note(reference, "the reference \"\(shown)\" to another document isn't followed, and is left out: bundle the documents into one")
+        let address = text.prefix { $0 != "#" }
+        guard let name = address.isEmpty ? reference.documentName : name(of: String(address), in: reference.documentName),
+            var node = name.isEmpty ? root : others[name]
+        else {
+            note(
+                reference,
+                "the reference \"\(shown)\" to another document isn't followed, and is left out: give the document to "
+                    + "ServiceProfile(openAPI:documents:), or bundle the documents into one")
             return nil
         }
-        guard let pointer = URLEncoding.decode(String(text.dropFirst())), pointer.isEmpty || pointer.hasPrefix("/") else {
+        used.insert(name)
+        guard let pointer = URLEncoding.decode(String(text.dropFirst(address.count + 1))), pointer.isEmpty || pointer.hasPrefix("/") else {
             note(reference, "the reference \"\(shown)\" isn't a JSON pointer, and is left out")
             return nil
         }
-        var node = root
         for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
             let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
             guard let next = node.json.isArray ? element(name, of: node) : node[name] else {
@@ -136,6 +179,12 @@ final class OpenAPIDocument {
             node = next
         }
         return node
+    }
+
+    /// The name of the document that a reference in another one leads to; `nil` if the program didn't give it.
+    private func name(of address: String, in document: Substring) -> Substring? {
+        let source = document.isEmpty ? base : URL(string: String(document), relativeTo: base)
+        return URL(string: address, relativeTo: source?.absoluteURL).flatMap { names[Self.address($0)] }
     }
 
     private func element(_ name: String, of node: OpenAPINode) -> OpenAPINode? {

@@ -154,7 +154,8 @@ struct OpenAPIOperation {
                 return
             }
             bodyTypes.append(type)
-            if let encoding = media["encoding"], let type = MediaType(type) { readEncoding(encoding, of: type) }
+            guard let type = MediaType(type), media["encoding"] != nil || media["$ref"] != nil else { return }
+            if let encoding = document.object(media)?["encoding"] { readEncoding(encoding, of: type) }
         }
         // Media types that the library writes come before those that the program must write.
         let ranks = bodyTypes.map(Self.rank)

@@ -5,9 +5,9 @@ struct OpenAPIParameter {
         case path, query, header, cookie
     }
 
-    /// The styles of parameters (OpenAPI 3.1.1, "Style Values").
+    /// The styles of parameters (OpenAPI 3.2.0, "Style Values").
     enum Style: String {
-        case matrix, label, simple, form, spaceDelimited, pipeDelimited, deepObject
+        case matrix, label, simple, form, spaceDelimited, pipeDelimited, deepObject, cookie
 
         /// The style of parameters that state none.
         static func standard(for place: Place) -> Style {
@@ -33,6 +33,7 @@ struct OpenAPIParameter {
             case .simple: place == .path || place == .header
             case .form: place == .query || place == .cookie
             case .spaceDelimited, .pipeDelimited, .deepObject: place == .query
+            case .cookie: place == .cookie
             }
         }
     }
@@ -65,7 +66,9 @@ struct OpenAPIParameter {
         func problem(_ text: String) -> Problem { Problem(text: text, canBeLeftOut: !isRequired) }
         guard let name = node["name"]?.text, !name.isEmpty else { throw problem("it has no name") }
         let shown = SerializationError.excerpt(name)
-        guard let text = node["in"]?.text, let place = Place(rawValue: text) else {
+        // A form that is the whole query has the fields of a structure (OpenAPI 3.2.0, "Parameter Object").
+        let isForm = node["in"]?.text == "querystring" && node["content"]?.json.names == ["application/x-www-form-urlencoded"]
+        guard let text = node["in"]?.text, let place = isForm ? .query : Place(rawValue: text) else {
             let text = node["in"]?.text.map { "is in \"\(SerializationError.excerpt($0))\"" } ?? "has no place"
             throw problem("the parameter \"\(shown)\" \(text), and known places are path, query, header and cookie")
         }
@@ -85,8 +88,9 @@ struct OpenAPIParameter {
             }
             style = known
         }
+        if style == .cookie { document.note(node, "the cookie \"\(shown)\" is percent-encoded all the same") }
         var isJSON = false
-        if let content = node["content"] {
+        if let content = node["content"], !isForm {
             guard let type = content.json.names.first, content.json.count == 1 else {
                 throw problem("the content of the parameter \"\(shown)\" hasn't exactly one media type")
             }
@@ -98,7 +102,7 @@ struct OpenAPIParameter {
             }
             style = Style.standard(for: place)
         }
-        var explodes = node["explode"]?.flag ?? (style == .form)
+        var explodes = node["explode"]?.flag ?? (style == .form || style == .cookie)
         if style == .spaceDelimited || style == .pipeDelimited, explodes {
             document.note(node, "the style \(style.rawValue) of \"\(shown)\" isn't defined with explode, so that the item is repeated")
             style = .form

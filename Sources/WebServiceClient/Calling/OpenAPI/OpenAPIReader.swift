@@ -1,22 +1,22 @@
 public import Foundation
 
 extension ServiceProfile {
-    /// Reads the operations of an OpenAPI document, version 3.0 or 3.1, as JSON or YAML.
+    /// Reads the operations of an OpenAPI document, version 3.0, 3.1 or 3.2, as JSON or YAML.
     ///
     ///     let petstore = try ServiceProfile(openAPI: data, from: url)
     ///     let client = Petstore(profile: petstore) { $0.credentials["api_key"] = .key(key) }
     ///     let pets: [Pet] = try await client.dynamic.listPets(limit: 10)
     ///
     /// An operation's base name is its `operationId`; one that isn't a Swift name is joined in camel case (`repos/get` is `reposGet`). An
-    /// operation without one is named by method and path (`getUsersId`). Its arguments are its parameters, by their names as Swift names, and
+    /// operation without one is named by method and path (`getUsersId`), and so is one whose name an earlier operation has. Its arguments are its parameters, by their names as Swift names, and
     /// `body`; `as` chooses the body's media type if there are several. Arguments that the document doesn't require may be left out, and have
     /// any order. A method of the client with an operation's base name calls the operation. ``WebServiceClient/WebServiceClient/dynamic`` has
     /// a subscript for the document's own names.
     ///
     /// Schemas aren't read, so the document may be large: the program's types are encoded as they are. ``notes`` lists what is left out, each
-    /// with its JSON pointer. References to other documents are left out: bundle the documents into one.
+    /// with its JSON pointer. References to other documents lead to those in `documents`; nothing is fetched.
     ///
-    /// YAML is read without anchors, tags and several documents, and a key may be there only once. A document that
+    /// YAML is read without tags and several documents, and a key may be there only once. A document that
     /// ``ClientDescription/openAPI(version:)`` made is read from its extensions: it gives the same table, without the secrets and the types of
     /// the program. An edited operation is read like those of other documents.
     ///
@@ -24,12 +24,13 @@ extension ServiceProfile {
     ///
     /// - Parameters:
     ///   - data: The document, up to 64 MiB.
-    ///   - url: The URL that the document came from, for relative URLs of servers.
+    ///   - url: The URL that the document came from, for relative URLs of servers and documents.
+    ///   - documents: The documents that references lead to, by their URLs: as in the references, such as `paths/pets.yaml`, which are relative to
+    ///     the main document. If they refer to it, give its URL, or have it among them.
     ///   - variables: The values of server variables, instead of their defaults.
-    /// - Throws: ``ServiceProfileError`` if the document can't be read or has no operation that can be called, if two operations have the same
-    ///   `operationId`, or if a server variable has a wrong value.
-    public init(openAPI data: Data, from url: URL? = nil, variables: [String: String] = [:]) throws {
-        self = try OpenAPIReader.profile(of: data, from: url, variables: variables)
+    /// - Throws: ``ServiceProfileError`` if a document can't be read, if no operation can be called, or if a server variable has a wrong value.
+    public init(openAPI data: Data, from url: URL? = nil, documents: [String: Data] = [:], variables: [String: String] = [:]) throws {
+        self = try OpenAPIReader.profile(of: data, from: url, documents: documents, variables: variables)
     }
 }
 
@@ -38,36 +39,57 @@ enum OpenAPIReader {
     /// The longest document, in bytes.
     static let sizeLimit = 64 << 20
 
-    static func profile(of data: Data, from url: URL?, variables: [String: String]) throws -> ServiceProfile {
+    static func profile(
+        of data: Data, from url: URL?, documents: [String: Data], variables: [String: String]
+    ) throws -> ServiceProfile {
+        try withNode(of: data, named: nil) { root in
+            try withNodes(of: documents.sorted { $0.key < $1.key }[...]) { others in
+                var reader = try OpenAPIProfileReader(OpenAPIDocument(root, others: others, from: url), from: url, variables: variables)
+                return try reader.profile()
+            }
+        }
+    }
+
+    /// Calls a closure with the values of several documents: they are valid only within the closures that receive them.
+    private static func withNodes(
+        of documents: ArraySlice<(key: String, value: Data)>, _ found: [String: JSONNode] = [:],
+        _ body: ([String: JSONNode]) throws -> ServiceProfile
+    ) throws -> ServiceProfile {
+        guard let (name, data) = documents.first else { return try body(found) }
+        return try withNode(of: data, named: name) { node in
+            try withNodes(of: documents.dropFirst(), found.merging([name: node]) { $1 }, body)
+        }
+    }
+
+    private static func withNode(
+        of data: Data, named name: String?, _ body: (JSONNode) throws -> ServiceProfile
+    ) throws -> ServiceProfile {
+        let shown = name.map { "the document \"\(SerializationError.excerpt($0))\"" } ?? "the document"
         var reader = JSONReader()
         reader.sizeLimit = sizeLimit
         do {
-            let text = try json(of: data)
-            return try reader.withNode(of: text) { root in
-                var reader = try OpenAPIProfileReader(OpenAPIDocument(root), from: url, variables: variables)
-                return try reader.profile()
-            }
+            return try reader.withNode(of: try json(of: data, shown)) { root in try body(root) }
         } catch let error as ServiceProfileError {
             throw error
         } catch let error as YAMLSyntaxError {
-            throw ServiceProfileError(faults: ["the document isn't YAML that can be read: \(error)"])
+            throw ServiceProfileError(faults: ["\(shown) isn't YAML that can be read: \(error)"])
         } catch {
             guard data.count <= sizeLimit else {
-                throw ServiceProfileError(faults: ["the document has \(data.count) bytes, more than the \(sizeLimit) that are read"])
+                throw ServiceProfileError(faults: ["\(shown) has \(data.count) bytes, more than the \(sizeLimit) that are read"])
             }
-            throw ServiceProfileError(faults: ["the document isn't JSON: \(DecodingErrorText.text(of: error))"])
+            throw ServiceProfileError(faults: ["\(shown) isn't JSON: \(DecodingErrorText.text(of: error))"])
         }
     }
 
     /// The document as JSON. It is YAML if its first character begins neither JSON nor XML.
-    private static func json(of data: Data) throws -> Data {
+    private static func json(of data: Data, _ shown: String) throws -> Data {
         let text = try TextEncoding.utf8(from: data, contentType: nil)
         let first = String(decoding: text.prefix(4_096), as: UTF8.self).unicodeScalars.first {
             !$0.properties.isWhitespace && $0 != "\u{FEFF}"
         }
         guard text.count <= sizeLimit, let first, !"{[<".unicodeScalars.contains(first) else { return text }
         guard let string = String(data: text, encoding: .utf8) else {
-            throw ServiceProfileError(faults: ["the document is neither JSON nor text in UTF-8"])
+            throw ServiceProfileError(faults: ["\(shown) is neither JSON nor text in UTF-8"])
         }
         return try YAMLParser.json(of: string)
     }
@@ -99,8 +121,8 @@ private struct OpenAPIProfileReader {
     private var keys: [String: OpenAPINode] = [:]
     private var ownNames: [String: OpenAPINode] = [:]
 
-    /// The members of a path item that are operations (OpenAPI 3.1.1, "Path Item Object").
-    private static let methods: Set<String> = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+    /// The members of a path item that are operations (OpenAPI 3.2.0, "Path Item Object").
+    private static let methods: Set<String> = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"]
     private static let otherMembers: Set<String> = ["summary", "description", "servers", "parameters", "$ref"]
 
     init(_ document: OpenAPIDocument, from url: URL?, variables: [String: String]) throws(ServiceProfileError) {
@@ -125,9 +147,9 @@ private struct OpenAPIProfileReader {
             ])
         }
         let numbers = version.split(separator: ".", omittingEmptySubsequences: false)
-        guard numbers.count >= 2, numbers[0] == "3", numbers[1] == "0" || numbers[1] == "1" else {
+        guard numbers.count >= 2, numbers[0] == "3", ["0", "1", "2"].contains(numbers[1]) else {
             throw ServiceProfileError(faults: [
-                "#/openapi: the version is \(SerializationError.excerpt(version)), and versions 3.0 and 3.1 are read"
+                "#/openapi: the version is \(SerializationError.excerpt(version)), and versions 3.0 to 3.2 are read"
             ])
         }
     }
@@ -141,6 +163,7 @@ private struct OpenAPIProfileReader {
         findOperations()
         readOperations()
         servers.checkVariables()
+        document.noteUnusedDocuments()
         if let webhooks = document.root["webhooks"], webhooks.json.count > 0 { document.note(webhooks, "webhooks are left out") }
         if endpoints.isEmpty, !operations.isEmpty, document.faults.isEmpty {
             document.fault(document.root, "no operation can be called: \(document.notes.last ?? "")")
@@ -169,11 +192,16 @@ private struct OpenAPIProfileReader {
             guard path.hasPrefix("/") else { return document.note(node, "the path doesn't begin with a slash, and is left out") }
             guard let item = document.object(node) else { return }
             item.forEachMember { member, operation in
-                if Self.methods.contains(member) {
+                func add(_ operation: OpenAPINode, _ method: String) {
                     guard operation.json.isObject else { return document.note(operation, "it isn't an object, and is left out") }
-                    let method = ServiceRequest.Method(rawValue: member.uppercased())
+                    let method = ServiceRequest.Method(rawValue: method)
                     let name = operation["operationId"]?.text
                     found.append((name, Unnamed(node: operation, method: method, path: path, item: item, member: member)))
+                }
+                if Self.methods.contains(member) {
+                    add(operation, member.uppercased())
+                } else if member == "additionalOperations" {
+                    operation.forEachMember { method, operation in add(operation, method) }
                 } else if member == "x-endpoints", table != nil {
                     operation.forEachElement { other in
                         let method = ServiceRequest.Method(rawValue: other["x-method"]?.text ?? "")
@@ -216,38 +244,47 @@ private struct OpenAPIProfileReader {
         return found
     }
 
-    /// Reads the operations with names first, because the others get names that aren't taken.
+    /// Reads the operations with names first, because the others get names that aren't taken: their method and path, with a number if
+    /// another operation has that name, too.
     private mutating func readOperations() {
         // A copy of an exported operation has the name of the original.
         var names = ownNames
+        var nameless: [(index: Int, reason: String)] = []
         for (index, (name, operation)) in operations.enumerated() {
-            guard let name else { continue }
+            guard let name else {
+                nameless.append((index, "it has no operationId"))
+                continue
+            }
             let baseName = MethodName.identifier(of: name)
-            guard !baseName.isEmpty else {
-                document.note(
-                    operation.node, "the operationId \"\(SerializationError.excerpt(name))\" has no letters; the operation is left out")
-                continue
+            let shown = "the operationId \"\(SerializationError.excerpt(name))\""
+            if baseName.isEmpty {
+                nameless.append((index, "\(shown) has no letters"))
+            } else if let other = names[baseName] {
+                nameless.append((index, "\(shown) is the name of another operation: \(other.pointer)"))
+            } else {
+                names[baseName] = operation.node
+                read(operation, at: index, as: baseName)
             }
-            if let other = names.updateValue(operation.node, forKey: baseName) {
-                document.fault(
-                    operation.node,
-                    "the operationId \"\(SerializationError.excerpt(name))\" is the name of another operation: \(other.pointer)")
-                continue
-            }
-            read(operation, at: index, as: baseName)
         }
         for (key, node) in keys.sorted(by: { $0.key < $1.key }) {
             guard let name = try? MethodName(key), names[name.baseName] == nil else { continue }
             names[name.baseName] = node
         }
-        for (index, (name, operation)) in operations.enumerated() where name == nil {
-            let baseName = MethodName.identifier(method: operation.method.rawValue, path: operation.path)
-            if let other = names.updateValue(operation.node, forKey: baseName) {
-                document.note(
-                    operation.node, "it has no operationId, and its name \(baseName) is that of \(other.pointer); the operation is left out"
-                )
-                continue
+        for (index, reason) in nameless {
+            let (name, operation) = operations[index]
+            let ownName = MethodName.identifier(method: operation.method.rawValue, path: operation.path)
+            var baseName = ownName
+            var number = 1
+            while names[baseName] != nil {
+                number += 1
+                baseName = "\(ownName)\(number)"
             }
+            if let other = names[ownName] {
+                document.note(operation.node, "\(reason), and its name \(ownName) is that of \(other.pointer); it is called \(baseName)")
+            } else if name != nil {
+                document.note(operation.node, "\(reason); it is called \(baseName)")
+            }
+            names[baseName] = operation.node
             read(operation, at: index, as: baseName)
         }
     }

@@ -261,19 +261,66 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
     @Test(arguments: [
         ("openapi: 3.1.0\npaths: []", "#/paths: it isn't an object"), ("# a comment\nopenapi: 3.1", "no text"),
         ("---\na: b", "isn't an OpenAPI document"), ("", "isn't JSON"), ("hello", "isn't a JSON object"),
-        ("openapi: 3.1.0\npaths: &p {}", "isn't YAML that can be read: line 2, column 8: anchors"),
+        ("openapi: 3.1.0\npaths: *p", "isn't YAML that can be read: line 2, column 8: no value before has the anchor &p"),
         ("{", "isn't JSON"),
         ("[]", "isn't a JSON object"), ("{}", "isn't an OpenAPI document"), (#"{"swagger": "2.0"}"#, "swagger2openapi"),
-        (#"{"openapi": "3.2.0", "paths": {}}"#, "3.0 and 3.1"), (#"{"openapi": "2"}"#, "3.0 and 3.1"), (#"{"openapi": 3.1}"#, "no text"),
+        (#"{"openapi": "3.3.0", "paths": {}}"#, "3.0 to 3.2"), (#"{"openapi": "2"}"#, "3.0 to 3.2"), (#"{"openapi": 3.1}"#, "no text"),
         (#"{"openapi": "3.1.0", "paths": []}"#, "#/paths: it isn't an object"), ("<html>", "isn't JSON"),
     ])
     func `A document that can't be read says why`(text: String, reason: String) {
         #expect(faults(text).joined().contains(reason), "\(faults(text))")
     }
 
-    @Test func `Two operations with one name are a fault`() {
-        let text = #"{"openapi": "3.1.0", "paths": {"/a": {"get": {"operationId": "a/b"}}, "/b": {"get": {"operationId": "aB"}}}}"#
-        #expect(faults(text).joined().contains("#/paths/~1b/get: the operationId \"aB\" is the name of another operation: #/paths/~1a/get"))
+    @Test func `An operation whose name is taken is called by its method and path`() async throws {
+        let profile = try profile(
+            #"""
+            {"openapi": "3.1.0", "servers": [{"url": "https://a.test"}], "paths": {
+                "/a": {"get": {"operationId": "a/b"}}, "/b": {"get": {"operationId": "aB"}, "put": {"operationId": "aB"}},
+                "/c/d": {"get": {}}, "/c-d": {"get": {}}, "/c.d": {"get": {"operationId": "--"}}, "/e": {"get": {"operationId": "getCD2"}}
+            }}
+            """#)
+        #expect(
+            profile.endpoints.keys == ["aB()", "getB()", "putB()", "getCD()", "getCD3()", "getCD4()", "getCD2()"],
+            "\(profile.endpoints.keys)")
+        #expect(
+            profile.notes == [
+                "#/paths/~1b/get: the operationId \"aB\" is the name of another operation: #/paths/~1a/get; it is called getB",
+                "#/paths/~1b/put: the operationId \"aB\" is the name of another operation: #/paths/~1a/get; it is called putB",
+                "#/paths/~1c-d/get: it has no operationId, and its name getCD is that of #/paths/~1c~1d/get; it is called getCD3",
+                "#/paths/~1c.d/get: the operationId \"--\" has no letters, and its name getCD is that of #/paths/~1c~1d/get; it is called "
+                    + "getCD4",
+            ], "\(profile.notes)")
+        let client = Documented(profile: profile)
+        #expect(try await client.dryRun { try await $0.dynamic.getCD4() }.url.absoluteString == "https://a.test/c.d")
+    }
+
+    @Test func `What version 3.2 adds is read`() async throws {
+        let profile = try profile(
+            #"""
+            {"openapi": "3.2.0", "servers": [{"url": "https://a.test"}], "paths": {
+                "/a": {"query": {"operationId": "find", "requestBody": {"content": {"application/json": {}}}},
+                    "additionalOperations": {"COPY": {"operationId": "copy"}, "LINK": {}, "PURGE": 1}},
+                "/b": {"get": {"operationId": "b", "parameters": [
+                    {"name": "f", "in": "querystring", "content": {"application/x-www-form-urlencoded": {}}},
+                    {"name": "sid", "in": "cookie", "style": "cookie"}, {"name": "j", "in": "querystring", "content": {"application/json": {}}}
+                ]}}
+            }}
+            """#)
+        #expect(profile.endpoints.keys == ["find(body:)", "copy()", "linkA()", "b(f:sid:)"], "\(profile.endpoints.keys)")
+        #expect(
+            profile.notes == [
+                "#/paths/~1a/additionalOperations/PURGE: it isn't an object, and is left out",
+                "#/paths/~1b/get/parameters/1: the cookie \"sid\" is percent-encoded all the same",
+                "#/paths/~1b/get/parameters/2: the parameter \"j\" is in \"querystring\", and known places are path, query, header and cookie; "
+                    + "the parameter is left out",
+            ], "\(profile.notes)")
+        let client = Documented(profile: profile)
+        let (find, copy) = (
+            try await client.dryRun { try await $0.dynamic.find(body: [1]) }, try await client.dryRun { try await $0.dynamic.copy() }
+        )
+        #expect(find.method == "QUERY" && copy.method == "COPY" && copy.url.path == "/a")
+        let b = try await client.dryRun { try await $0.dynamic.b(f: ["k": "a b", "l": "c"], sid: "x;y") }
+        #expect(["k=a%20b&l=c", "l=c&k=a%20b"].contains(b.url.query(percentEncoded: true)) && b.headers[.cookie] == "sid=x%3By", "\(b)")
     }
 
     @Test(arguments: [
@@ -285,7 +332,7 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
         (#", "parameters": [{"name": "a b", "in": "header"}]"#, "isn't the name of a header"),
         (#", "parameters": [{"in": "query"}]"#, "it has no name"), (#", "parameters": [1]"#, "isn't an object"),
         (#", "parameters": [{"name": "$", "in": "query"}]"#, "has no letters"),
-        (#", "parameters": [{"$ref": "other.json#/a"}]"#, "bundle the documents"),
+        (#", "parameters": [{"$ref": "other.json#/a"}]"#, "give the document to ServiceProfile(openAPI:documents:)"),
         (##", "parameters": [{"$ref": "#/nowhere"}]"##, "nothing is at"),
         (##", "parameters": [{"$ref": "#nowhere"}]"##, "isn't a JSON pointer"), (#", "parameters": [{"$ref": 1}]"#, "isn't a text"),
         (##", "parameters": [{"$ref": "#/components/a"}]"##, "form a cycle"),
@@ -293,7 +340,7 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
         (#", "requestBody": {"content": {}}"#, "the body of a GET is left out"), (#", "callbacks": {"a": {}}"#, "callbacks are left out"),
         (#", "responses": {"200": {"links": {"a": {}}}}"#, "links are left out"),
         (#", "security": [{"k": []}]"#, "no such security scheme"),
-        (#"}, "query": {"operationId": "y""#, #""query" isn't known"#),
+        (#"}, "find": {"operationId": "y""#, #""find" isn't known"#),
     ])
     func `What is left out is noted with its place`(operation: String, note: String) throws {
         let components = ##", "components": {"a": {"$ref": "#/components/b"}, "b": {"$ref": "#/components/a"}}"##
@@ -315,7 +362,7 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
         let text =
             #"{"openapi": "3.1.0", "webhooks": {"a": {}}, "paths": {"/users/{id}": {"get": {}}, "/users/id": {"get": {}}, "/x-": {}, "x-y": {}, "z": {}}}"#
         let profile = try profile(text)
-        #expect(profile.endpoints.keys == ["getUsersId(id:)"])
+        #expect(profile.endpoints.keys == ["getUsersId(id:)", "getUsersId2()"])
         for note in [
             "which no parameter describes", "its name getUsersId is that of", "webhooks are left out", "doesn't begin with a slash",
             "no servers",
