@@ -3,8 +3,9 @@ import WebServiceClient
 
 /// Reads recordings from HTTP Archives (HAR 1.2) of ``HARWriter``, Firefox, Chrome and similar programs.
 ///
-/// Only the method and the URL of a request and the status of a response are required. Unknown members are ignored. Bodies are in the form
-/// that the engine returned: without their content coding, although the fields still name it. The transports of this package do the same.
+/// Only the method and the URL of a request and the status of a response are required. Unknown members are ignored, and so are entries that
+/// aren't HTTP, such as `data:` URLs, extensions of the browser and WebSockets. Bodies are in the form that the engine returned: without their
+/// content coding, although the fields still name it. The transports of this package do the same.
 struct HARReader {
     /// The maximum number of bytes of a file.
     static let sizeLimit = 256 << 20
@@ -29,6 +30,7 @@ struct HARReader {
         exchanges.reserveCapacity(entries.count)
         for (index, entry) in entries.enumerated() {
             var exchange = try exchange(entry, "log.entries[\(index)]")
+            guard isHTTP(exchange.url) else { continue }
             if !isOwn, entry["response"]?["content"]?["encoding"]?.string == nil { describeAsUTF8(&exchange) }
             exchanges.append(exchange)
         }
@@ -55,6 +57,12 @@ struct HARReader {
         TestingFailure("\(file): \(place) \(problem); \(fix)")
     }
 
+    /// Whether a URL is one of HTTP, or has no scheme. Others have paths that a call of the client could have.
+    private func isHTTP(_ url: String) -> Bool {
+        guard let colon = url.firstIndex(of: ":"), !url[..<colon].contains("/") else { return true }
+        return ["http", "https"].contains(url[..<colon].lowercased())
+    }
+
     // MARK: Entries
 
     private func exchange(_ entry: JSONValue, _ place: String) throws(TestingFailure) -> RecordedExchange {
@@ -70,8 +78,9 @@ struct HARReader {
         guard let url = request["url"]?.string, !url.isEmpty else {
             throw fault(place + ".request.url", "is missing", "it must be an absolute URL")
         }
-        // Chrome writes the status 0 for a request without a response.
-        guard let status = response["status"]?.int, status == 0 || (100...999).contains(status) else {
+        // Chrome writes the status 0 for a request without a response, others write -1 or null.
+        let stated = response["status"]?.isNull == true ? -1 : response["status"]?.int
+        guard let status = stated.map({ max($0, 0) }), status == 0 || (100...999).contains(status) else {
             throw fault(place + ".response.status", "isn't a status", "it must be a number from 100 to 999, or 0 without a response")
         }
         var exchange = RecordedExchange(
@@ -92,8 +101,8 @@ struct HARReader {
         guard let elements = list.array else { throw fault(place, "isn't an array", "it must list the fields") }
         var fields: [RecordedExchange.Field] = []
         for (index, element) in elements.enumerated() {
-            guard let name = element["name"]?.string, let value = element["value"]?.string else {
-                throw fault("\(place)[\(index)]", "has no name or no value", "both must be texts")
+            guard let name = element["name"]?.string, let value = value(element["value"]) else {
+                throw fault("\(place)[\(index)]", "has no name, or its value isn't one of a field", "both must be texts")
             }
             // Chrome lists HTTP/2's pseudo-fields, and joins the values of several fields by a line feed.
             guard !name.hasPrefix(":"), !name.isEmpty else { continue }
@@ -102,6 +111,17 @@ struct HARReader {
             }
         }
         return fields
+    }
+
+    /// The value of a field: programs that make archives by hand write numbers, and null for an empty value.
+    private func value(_ value: JSONValue?) -> String? {
+        switch value {
+        case nil, .null?: ""
+        case .string(let text)?: text
+        case .number(let number)?: "\(number)"
+        case .boolean(let flag)?: "\(flag)"
+        case .array?, .object?: nil
+        }
     }
 
     private func readRequestBody(_ request: JSONValue, _ place: String, to exchange: inout RecordedExchange) throws(TestingFailure) {

@@ -69,6 +69,32 @@ import WebServiceClient
         #expect(failure?.description.hasPrefix("bad.har") == true && failure?.description.contains(message) == true, "\(failure as Any)")
     }
 
+    @Test func `values of other types and requests without a response are read`() throws {
+        let text = #"""
+            {"log": {"version": 1.2, "entries": [
+              {"request": {"method": "GET", "url": "https://a.test/x", "headers": [{"name": "X-N", "value": 2}, {"name": "X-B", "value": true}]},
+               "response": {"status": 200, "headers": [{"name": "X-0", "value": null}, {"name": "X-1"}], "content": null}},
+              {"request": {"method": "GET", "url": "https://a.test/y"}, "response": {"status": -1}},
+              {"request": {"method": "GET", "url": "https://a.test/z"}, "response": {"status": null, "headers": null}}
+            ]}}
+            """#
+        let exchanges = try Cassette.exchanges(in: Data(text.utf8), of: "odd.har")
+        #expect(exchanges.map(\.status) == [200, 0, 0] && exchanges.map { $0.failure != nil } == [false, true, true])
+        #expect(exchanges[0].requestFields.map(\.value) == ["2", "true"] && exchanges[0].responseFields.map(\.value) == ["", ""])
+        let list = Data(text.replacing(#""value": null"#, with: #""value": []"#).utf8)
+        let failure = #expect(throws: TestingFailure.self) { try Cassette.exchanges(in: list, of: "odd.har") }
+        #expect(failure?.description.contains("entries[0].response.headers[0] has no name, or its value") == true, "\(failure as Any)")
+    }
+
+    @Test func `entries that aren't HTTP answer no call`() throws {
+        let urls = [
+            "data:text/plain,x", "chrome-extension://a/x", "wss://a.test/x", "blob:https://a.test/x", "HTTPS://a.test/x", "/x", "/x:y",
+        ]
+        let entries = urls.map { #"{"request": {"method": "GET", "url": "\#($0)"}, "response": {"status": 200}}"# }
+        let text = #"{"log": {"entries": [\#(entries.joined(separator: ","))]}}"#
+        #expect(try Cassette.exchanges(in: Data(text.utf8), of: "a.har").map(\.url) == ["HTTPS://a.test/x", "/x", "/x:y"])
+    }
+
     @Test func `a deep text is an error`() {
         let text = Data(repeating: UInt8(ascii: "["), count: 100_000)
         let failure = #expect(throws: TestingFailure.self) { try Cassette.exchanges(in: text, of: "deep.har") }

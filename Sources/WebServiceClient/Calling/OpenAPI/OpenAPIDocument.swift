@@ -14,6 +14,15 @@ struct OpenAPINode {
     /// The text, if the value is one.
     var text: String? { if case .string(let text) = json.content { text } else { nil } }
 
+    /// The text of a value that YAML reads as a number or a Boolean if it isn't quoted, such as a version or a port.
+    var scalarText: String? {
+        switch json.content {
+        case .string(let text), .number(let text, isWhole: _): text
+        case .boolean(let flag): "\(flag)"
+        case .null, .array, .object: nil
+        }
+    }
+
     /// The Boolean, if the value is one.
     var flag: Bool? { if case .boolean(let flag) = json.content { flag } else { nil } }
 
@@ -31,10 +40,10 @@ struct OpenAPINode {
         }
     }
 
-    /// The texts of an array; values of other types are left out.
+    /// The texts of an array, and those of its numbers and Booleans; other values are left out.
     var texts: [String] {
         var texts: [String] = []
-        forEachElement { if let text = $0.text { texts.append(text) } }
+        forEachElement { if let text = $0.scalarText { texts.append(text) } }
         return texts
     }
 

@@ -267,7 +267,7 @@ struct OpenAPIOperation {
         if let callbacks = node["callbacks"], callbacks.json.count > 0 { document.note(callbacks, "callbacks are left out") }
         descriptor = descriptor.attribute(
             OperationInfo(
-                operationID: node["operationId"]?.text, summary: node["summary"]?.text, tags: node["tags"]?.texts ?? [],
+                operationID: node["operationId"]?.scalarText, summary: node["summary"]?.text, tags: node["tags"]?.texts ?? [],
                 isDeprecated: node["deprecated"]?.flag ?? false, pointer: node.pointer))
         let key = MethodName(baseName: baseName, labels: labels)
         return EndpointTable.Entry(key: key.description, descriptor: descriptor, isBareName: true)

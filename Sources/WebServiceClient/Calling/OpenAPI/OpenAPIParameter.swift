@@ -64,7 +64,7 @@ struct OpenAPIParameter {
     init?(_ node: OpenAPINode, of document: OpenAPIDocument) throws(Problem) {
         let isRequired = node["required"]?.flag ?? false
         func problem(_ text: String) -> Problem { Problem(text: text, canBeLeftOut: !isRequired) }
-        guard let name = node["name"]?.text, !name.isEmpty else { throw problem("it has no name") }
+        guard let name = node["name"]?.scalarText, !name.isEmpty else { throw problem("it has no name") }
         let shown = SerializationError.excerpt(name)
         // A form that is the whole query has the fields of a structure (OpenAPI 3.2.0, "Parameter Object").
         let isForm = node["in"]?.text == "querystring" && node["content"]?.json.names == ["application/x-www-form-urlencoded"]

@@ -141,7 +141,7 @@ private struct OpenAPIProfileReader {
                 "the document is Swagger \(SerializationError.excerpt(old.text ?? "")): convert it to OpenAPI 3, for example with swagger2openapi"
             ])
         }
-        guard let version = root["openapi"]?.text else {
+        guard let version = root["openapi"]?.scalarText else {
             throw ServiceProfileError(faults: [
                 "the document has no text \"openapi\" with its version, so that it isn't an OpenAPI document"
             ])
@@ -195,7 +195,7 @@ private struct OpenAPIProfileReader {
                 func add(_ operation: OpenAPINode, _ method: String) {
                     guard operation.json.isObject else { return document.note(operation, "it isn't an object, and is left out") }
                     let method = ServiceRequest.Method(rawValue: method)
-                    let name = operation["operationId"]?.text
+                    let name = operation["operationId"]?.scalarText
                     found.append((name, Unnamed(node: operation, method: method, path: path, item: item, member: member)))
                 }
                 if Self.methods.contains(member) {

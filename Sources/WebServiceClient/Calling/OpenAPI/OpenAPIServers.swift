@@ -98,7 +98,7 @@ struct OpenAPIServers {
         let variable = server["variables"]?[name]
         let allowed = variable?["enum"]?.texts ?? []
         guard let given = variables[name] else {
-            if let value = variable?["default"]?.text { return value }
+            if let value = variable?["default"]?.scalarText { return value }
             report(
                 server, "the variable \"\(shown)\" of the server's URL has no default: set it with ServiceProfile(openAPI:variables:)",
                 isRoot)

@@ -259,12 +259,12 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
     // MARK: Notes and faults
 
     @Test(arguments: [
-        ("openapi: 3.1.0\npaths: []", "#/paths: it isn't an object"), ("# a comment\nopenapi: 3.1", "no text"),
+        ("openapi: 3.1.0\npaths: []", "#/paths: it isn't an object"), ("# a comment\nopenapi: 4.0", "the version is 4.0"),
         ("---\na: b", "isn't an OpenAPI document"), ("", "isn't JSON"), ("hello", "isn't a JSON object"),
         ("openapi: 3.1.0\npaths: *p", "isn't YAML that can be read: line 2, column 8: no value before has the anchor &p"),
         ("{", "isn't JSON"),
         ("[]", "isn't a JSON object"), ("{}", "isn't an OpenAPI document"), (#"{"swagger": "2.0"}"#, "swagger2openapi"),
-        (#"{"openapi": "3.3.0", "paths": {}}"#, "3.0 to 3.2"), (#"{"openapi": "2"}"#, "3.0 to 3.2"), (#"{"openapi": 3.1}"#, "no text"),
+        (#"{"openapi": "3.3.0", "paths": {}}"#, "3.0 to 3.2"), (#"{"openapi": "2"}"#, "3.0 to 3.2"), (#"{"openapi": []}"#, "no text"),
         (#"{"openapi": "3.1.0", "paths": []}"#, "#/paths: it isn't an object"), ("<html>", "isn't JSON"),
     ])
     func `A document that can't be read says why`(text: String, reason: String) {
@@ -292,6 +292,23 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
             ], "\(profile.notes)")
         let client = Documented(profile: profile)
         #expect(try await client.dryRun { try await $0.dynamic.getCD4() }.url.absoluteString == "https://a.test/c.d")
+    }
+
+    @Test func `Texts that YAML reads as numbers are texts`() throws {
+        let text = """
+            openapi: 3.1
+            servers:
+            - url: https://a.test:{port}/{on}
+              variables: {port: {default: 8443, enum: [8443, 443]}, on: {default: true}}
+            paths:
+              /a:
+                get: {operationId: 404, parameters: [{name: 1, in: query}], tags: [2, x]}
+            """
+        let profile = try profile(text)
+        #expect(profile.baseURL == "https://a.test:8443/true" && profile.endpoints.keys == ["_404(_1:)"], "\(profile)")
+        #expect(try ServiceProfile(openAPI: Data(text.utf8), variables: ["port": "443"]).baseURL == "https://a.test:443/true")
+        let error = #expect(throws: ServiceProfileError.self) { try ServiceProfile(openAPI: Data(text.utf8), variables: ["port": "80"]) }
+        #expect(error?.description.contains("its values are 8443, 443") == true, "\(String(describing: error))")
     }
 
     @Test func `What version 3.2 adds is read`() async throws {
