@@ -36,6 +36,14 @@ enum XMLPlace {
         case .list(let list): list.nodes.count == 1 ? list.nodes[0] : list.parent
         }
     }
+
+    /// Whether an empty text here is that of an empty element.
+    var isElement: Bool {
+        switch self {
+        case .element, .list, .choice: true
+        case .attribute, .text, .choices, .missing: false
+        }
+    }
 }
 
 /// Decodes the value at a place of a text; it is also its single-value container.
@@ -145,8 +153,12 @@ extension XMLDecodingState {
             reads(keysOf: wrapper)
             let items = elements(of: wrapper, named: try name(of: item))
             reads(elements: items)
+            if items.isEmpty { try expectNoText(in: wrapper, path) }
             return items.map { .element($0) }
-        case .element(let node), .choice(let node): return tree.elements(of: node).map { .element($0) }
+        case .element(let node), .choice(let node):
+            let elements = tree.elements(of: node)
+            if elements.isEmpty { try expectNoText(in: node, path) }
+            return elements.map { .element($0) }
         case .choices(let nodes, _): return nodes.map { .choice($0) }
         case .missing:
             hasReadAbsentList = true
@@ -154,6 +166,14 @@ extension XMLDecodingState {
         case .attribute(_, let node), .text(let node):
             throw mismatch([Any].self, path, "a list of elements is needed, and this is one text", node)
         }
+    }
+
+    /// Refuses an element that has a text in place of a list's elements, so that the text isn't lost.
+    private func expectNoText(in node: Int, _ path: [any CodingKey]) throws {
+        guard !tree.hasElements(node) else { return }
+        let text = XMLCharacters.trimmed(tree.text(of: node))
+        guard !text.isEmpty else { return }
+        throw mismatch([Any].self, path, "a list of elements is needed, and this is the text “\(TextValue.shown(text, path))”", node)
     }
 
     func isNil(_ place: XMLPlace) -> Bool {
@@ -219,7 +239,9 @@ extension XMLDecodingState {
     ) throws -> Value {
         let text = XMLCharacters.trimmed(try text(at: place, path, for: type))
         guard let value = read(text) else {
-            throw mismatch(type, path, "“\(TextValue.shown(text, path))” isn't \(expected)", place.node)
+            let isEmptyElement = text.isEmpty && place.isElement && rules.nils != .emptyElement
+            let fix = isEmptyElement ? "; with XMLRules.nils = .emptyElement, an empty element is nil" : ""
+            throw mismatch(type, path, "“\(TextValue.shown(text, path))” isn't \(expected)\(fix)", place.node)
         }
         return value
     }

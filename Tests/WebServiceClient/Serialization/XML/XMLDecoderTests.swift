@@ -106,6 +106,29 @@ private struct Drawing: Codable, Equatable {
         #expect(try read("<a><t>1</t><t>1</t><t>2</t></a>", as: [String: Set<Int>].self) == ["t": [1, 2]])
     }
 
+    @Test(arguments: [
+        ("<a><r>1</r><r>2</r></a>", "the text “1” (/a/r[1], line 1, column 4)"),
+        ("<a><r/><r>\n<![CDATA[x]]></r></a>", "the text “x” (/a/r[2], line 1, column 8)"),
+    ])
+    func `A text in place of a list's elements isn't lost`(text: String, reason: String) throws {
+        let inner = #expect(throws: DecodingError.self) { try read(text, as: [String: [[Int]]].self) }
+        #expect("\(inner as Any)".contains(reason), "\(inner as Any)")
+        let error = #expect(throws: DecodingError.self) { try read("<a>5</a>", as: [Int].self) }
+        #expect("\(error as Any)".contains("the text “5”"), "\(error as Any)")
+        #expect(throws: DecodingError.self) {
+            try read("<a><t>1</t></a>", as: [String: [Int]].self) { $0.rules.lists = .wrapped(item: "i") }
+        }
+        #expect(try read("<a> \n<!-- none --></a>", as: [Int].self) == [])
+    }
+
+    @Test func `The error of an empty element names the rule`() throws {
+        struct Numbers: Decodable { var count: Int? }
+        let error = #expect(throws: DecodingError.self) { try read("<a><count/></a>", as: Numbers.self) }
+        #expect("\(error as Any)".contains("isn't a whole number of this type; with XMLRules.nils = .emptyElement"), "\(error as Any)")
+        let other = #expect(throws: DecodingError.self) { try read("<a>x</a>", as: Int.self) }
+        #expect(!"\(other as Any)".contains("XMLRules"))
+    }
+
     @Test func `Text is kept, and white space of numbers isn't`() throws {
         struct Text: Decodable, Equatable {
             var unit: String?
