@@ -37,17 +37,11 @@ public struct CSRFProtection: Interceptor {
         return try await next(fresh.added(to: request), context)
     }
 
-    /// Fields that concern a change, and not the request for a token.
-    private static let fieldsOfChanges: [HTTPFields.Name] = [
-        .contentType, .contentLength, "Content-Encoding", "Content-Disposition", "Content-Digest", "Repr-Digest", "Content-ID", "Slug",
-        "If-Match", "If-None-Match", "Prefer", "X-HTTP-Method", "Idempotency-Key", Repeatability.requestID, Repeatability.firstSent,
-    ]
-
     private func fetch(_ request: ServiceRequest, _ context: CallContext, _ next: NextInterceptor) async throws -> CSRFToken {
         var fetch = ServiceRequest(method: method, url: url, headers: request.headers, timeouts: request.timeouts)
-        for name in Self.fieldsOfChanges { fetch.headers[name] = nil }
-        // The change may accept other types only: a batch accepts multipart/mixed.
-        fetch.headers[.accept] = "application/json, */*;q=0.1"
+        for field in request.headers where Self.belongsToChange(field.name) { fetch.headers[field.name] = nil }
+        // A service answers 406 if it doesn't have its root in the media type of the change's answer, such as a batch's.
+        fetch.headers[.accept] = "*/*"
         fetch.headers[CSRFToken.header] = "Fetch"
         fetch.deadline = request.deadline
         fetch.trust = request.trust
@@ -62,6 +56,16 @@ public struct CSRFProtection: Interceptor {
         }
         return CSRFToken(value: value, cookies: cookies.filter { $0.contains("=") })
     }
+
+    /// Returns whether a field describes the change itself: its body, its condition or its real method.
+    private static func belongsToChange(_ name: HTTPFields.Name) -> Bool {
+        name.canonicalName.hasPrefix("content-") || changeFields.contains(name)
+    }
+
+    private static let changeFields: Set<HTTPFields.Name> = [
+        "Expect", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Idempotency-Key", "MIME-Version", "Prefer",
+        "Slug", "X-HTTP-Method", Repeatability.requestID, Repeatability.firstSent,
+    ]
 }
 
 extension CSRFProtection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
