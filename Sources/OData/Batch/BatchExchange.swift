@@ -13,6 +13,8 @@ final class BatchExchange {
     private var ready: ArraySlice<(number: Int, verdict: BatchVerdict)> = []
     private var hasFed = false
     private var isOver = false
+    private let client: ODataClient
+    private let operation: ODataOperation
     /// Opens the rest of an answer that continues at a link.
     private let follow: (String, URL) async throws -> BatchSource
     /// The matcher's progress when the last link was followed: links without responses to further requests would never end.
@@ -24,6 +26,8 @@ final class BatchExchange {
     ) throws {
         self.source = source
         self.matcher = matcher
+        self.client = client
+        self.operation = operation
         self.follow = follow
         reader = try Self.reader(of: source, client, operation)
         chunks = source.response.value.makeAsyncIterator()
@@ -52,8 +56,8 @@ final class BatchExchange {
 
     /// Returns the next verdict; `nil` when every request has one.
     ///
-    /// - Throws: `CancellationError`; `ServiceError` if the call was cancelled. Other failures are verdicts of the requests that have no
-    ///   response.
+    /// - Throws: `CancellationError`; `ServiceError` if the call was cancelled, or if the answer is the service's error and has no responses.
+    ///   Other failures are verdicts of the requests that have no response.
     func next() async throws -> (number: Int, verdict: BatchVerdict)? {
         while true {
             if let first = ready.popFirst() { return first }
@@ -66,6 +70,9 @@ final class BatchExchange {
                 } else {
                     try await feed()
                 }
+            } catch let body as ODataErrorBody where matcher.progress == 0 {
+                isOver = true
+                throw refusal(body)
             } catch {
                 let reason = source.errors.receiving(error)
                 if Task.isCancelled { throw CancellationError() }
@@ -73,6 +80,15 @@ final class BatchExchange {
                 end(cut: "the answer can't be read further: \(ServiceError.text(of: error))")
             }
         }
+    }
+
+    /// Returns the error of an answer that is the service's error although its status is a success.
+    private func refusal(_ body: ODataErrorBody) -> ServiceError {
+        var error = client.error(
+            operation, .decoding, .refused, "The service answered the whole batch with an error: \(body.description)", cause: body,
+            response: ResponseSummary(of: source.response))
+        error.errorBody = body
+        return error
     }
 
     private func feed() async throws {

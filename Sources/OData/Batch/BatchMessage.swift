@@ -79,6 +79,11 @@ struct BatchMessage: Sendable, Equatable {
             throw .malformed("its body has \(bytes.count) bytes, and its Content-Length is \(length)")
         }
         guard spare.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else {
+            // Some services count characters instead of bytes.
+            var content = bytes
+            while content.last == 0x0D || content.last == 0x0A { content.removeLast() }
+            let text = String(decoding: content, as: UTF8.self)
+            if length == text.utf16.count || length == text.unicodeScalars.count { return Data(content) }
             throw .malformed("its body has \(bytes.count) bytes, and its Content-Length is only \(length)")
         }
         return Data(bytes.prefix(length))

@@ -64,6 +64,12 @@ final class JSONBatchReader: BatchAnswerReading {
         }
     }
 
+    /// Returns whether a text begins like an object or an array.
+    private static func begins(_ text: some Sequence<UInt8>) -> Bool {
+        let first = text.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+
     /// Returns the body of a response. JSON is the value itself, text a string, everything else a string in base64url.
     private static func bytes(of node: JSONNode, _ contentType: String?) throws(ODataBatchError) -> Data {
         let text: String
@@ -78,9 +84,10 @@ final class JSONBatchReader: BatchAnswerReading {
         }
         guard let type = contentType.flatMap({ MediaType($0) }) else { return Data(text.utf8) }
         if type.subtype == "json" || type.suffix == "json" {
-            // A body of OData is an object, but some services write it as a string.
-            let isText = text.first { !$0.isWhitespace }.map { $0 != "{" && $0 != "[" } ?? true
-            return Data((isText ? BatchWriter.quoted(text) : text).utf8)
+            // A body of OData is an object, but some services write it as a string, also in base64url.
+            if begins(text.utf8) { return Data(text.utf8) }
+            if let bytes = EdmBinary.bytes(text), begins(bytes) { return bytes }
+            return Data(BatchWriter.quoted(text).utf8)
         }
         if type.type == "text" || type.subtype == "xml" || type.suffix == "xml" { return Data(text.utf8) }
         guard let bytes = EdmBinary.bytes(text) else { throw .malformed("its body of the type \(type.essence) isn't in base64url") }

@@ -108,6 +108,29 @@ import WebServiceTesting
         }
     }
 
+    @Test func `an error in place of the answer is the error of the batch, also with a success status`() async throws {
+        let stub = StubTransport()
+        for body in [#"{"error":{"code":"x","message":"too much"}}"#, #"{"responses":[],"error":{"code":"x","message":"too much"}}"#] {
+            for version in [ODataVersion.v2, .v4, .v401] {
+                let client = stub.client(version)
+                stub.fallback(.json(body))
+                let error = await #expect(throws: ServiceError.self) { _ = try await client.send(Parts(people).batch) }
+                #expect(error?.kind == .refused && error?.status == 200 && (error?.errorBody as? ODataErrorBody)?.code == "x")
+                #expect(error?.message.contains("too much") == true)
+            }
+        }
+        // An error after responses takes back only those that are missing.
+        let client = stub.client(.v401)
+        let response = #"{"id":"1","status":200,"body":{"Id":1,"Name":"Ada"}}"#
+        stub.fallback(.json(#"{"responses":[\#(response)],"error":{"code":"x","message":"too much"}}"#))
+        var batch = ODataBatch()
+        let (one, two) = (batch.fetch(people.key(1)), batch.fetch(people.key(2)))
+        let answer = try await client.send(batch)
+        guard case .failure(let missing) = answer.result(of: two), case .unanswered(let reason)? = missing.cause as? ODataBatchError
+        else { throw TestingFailure("a response that didn't come") }
+        #expect(try answer[one].Id == 1 && reason.contains("too much"))
+    }
+
     @Test func `a batch that only reads is sent again by the client's policy`() async throws {
         let stub = StubTransport()
         let client = stub.client()

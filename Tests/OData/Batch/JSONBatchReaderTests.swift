@@ -39,6 +39,18 @@ import WebServiceClient
         for size in [1, 2, 3, 7, 64] { #expect(try read(sample, pieces: size) == replies) }
     }
 
+    @Test func `JSON may be a string, also in base64url`() throws {
+        func body(_ value: String) throws -> String {
+            let replies = try read(
+                #"{"responses":[{"id":"1","status":200,"headers":{"content-type":"application/json"},"body":"\#(value)"}]}"#)
+            return String(decoding: replies.first?.body ?? Data(), as: UTF8.self)
+        }
+        #expect(try body(#" {\"a\":1}"#) == #" {"a":1}"#)
+        #expect(try body(Data(#"{"a":"é"}"#.utf8).base64EncodedString()) == #"{"a":"é"}"#)
+        // Text that isn't an object remains a string.
+        #expect(try body("abcd") == #""abcd""# && body("hello there") == #""hello there""# && body("") == #""""#)
+    }
+
     @Test func `the link to further responses is found`() throws {
         let reader = JSONBatchReader(limit: 1 << 16)
         try reader.feed(Data(sample.utf8))

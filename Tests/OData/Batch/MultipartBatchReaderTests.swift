@@ -111,6 +111,17 @@ import WebServiceClient
         #expect(Self.read(Data(text.utf8), "b") == ["- HTTP/1.1 204 0 []", "7 HTTP/1.1 200 OK 2 [104, 105]"])
     }
 
+    @Test func `a length in characters is accepted, but a wrong one isn't`() throws {
+        func body(_ text: String, length: Int) throws -> Data {
+            try BatchMessage(Data("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n\(text)\r\n".utf8), id: nil).body
+        }
+        for length in ["{é😀}".utf16.count, "{é😀}".unicodeScalars.count, "{é😀}".utf8.count] {
+            #expect(try body("{é😀}", length: length) == Data("{é😀}".utf8), "\(length)")
+        }
+        #expect(throws: ODataBatchError.self) { try body("{é😀}", length: 3) }
+        #expect(throws: ODataBatchError.self) { try body("{abc}", length: 4) }
+    }
+
     @Test func `ids may be in angle brackets or empty, and interim responses are left out`() {
         let text =
             "--b\r\nContent-ID: <7>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n\r\n--b\r\nContent-ID:\r\n\r\nHTTP/1.1 200 OK\r\nContent-ID: <8>\r\n\r\n"
