@@ -87,9 +87,10 @@ struct ContentRangeUpload: UploadDialect {
     /// The position in `nextExpectedRanges`.
     private func expected(_ body: Data, _ source: UploadSource) throws -> UploadState {
         guard let ranges = status(body)?.nextExpectedRanges else { throw invalid("no nextExpectedRanges") }
-        guard let first = ranges.first else { return .unknown }
-        // Outlook sends a position instead of a range.
-        guard let position = ContentRange.number(first.prefix { $0 != "-" }), position < source.length else {
+        guard !ranges.isEmpty else { return .unknown }
+        // Outlook sends a position instead of a range. The ranges may come in any order.
+        let positions = ranges.compactMap { range in ContentRange.number(range.prefix { $0 != "-" }) }
+        guard positions.count == ranges.count, let position = positions.min(), position < source.length else {
             throw invalid("nextExpectedRanges that aren't of the upload")
         }
         return .at(position)

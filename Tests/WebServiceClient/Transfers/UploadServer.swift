@@ -126,7 +126,11 @@ final class UploadServer: Sendable {
         case .google where have == total: return .json(#"{"id":"f","size":\#(have)}"#)
         case .google: return LoopbackResponse(status: 308, fields: have == 0 ? [:] : ["Range": "bytes=0-\(have - 1)"])
         case .oneDrive where have == total: return .json(#"{"id":"f","size":\#(have)}"#, status: 201)
-        case .oneDrive: return .json(#"{"nextExpectedRanges":["\#(have)-"]}"#, status: 202)
+        case .oneDrive:
+            // The ranges come in any order.
+            let last = (total ?? 1) - 1
+            let ranges = have < last ? #""\#(last)-","\#(have)-\#(last - 1)""# : #""\#(have)-""#
+            return .json(#"{"nextExpectedRanges":[\#(ranges)]}"#, status: 202)
         }
     }
 
