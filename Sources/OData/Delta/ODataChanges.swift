@@ -61,10 +61,10 @@ public enum DeltaExpiry: Sendable, Hashable {
     /// Throws the service's error.
     case fail
 
-    /// The codes of Microsoft Graph and OneDrive.
+    /// The codes of Microsoft Graph and OneDrive, and Dataverse's `ExpiredVersionStamp`.
     private static let codes: Set<String> = [
         "syncstatenotfound", "syncstateinvalid", "syncstateexpired", "resyncrequired", "resyncchangesapplydifferences",
-        "resyncchangesuploaddifferences",
+        "resyncchangesuploaddifferences", "0x80044352",
     ]
 
     /// Returns whether an error of a link means that the service no longer knows its state.

@@ -104,11 +104,12 @@ import WebServiceTesting
         let client = stub.client()
         let code = #"{"error":{"code":"syncStateNotFound","message":"m"}}"#
         let inner = #"{"error":{"code":"badRequest","message":"m","innererror":{"code":"resyncRequired"}}}"#
+        let stamp = #"{"error":{"code":"0x80044352","message":"Version stamp associated with the client has expired."}}"#
         stub["Items"] = page("", delta: "Items?$deltatoken=1")
         let cursor = try #require(await read(client.changes(of: items)).cursors.last)
         for answer in [
             .status(410, headers: ["Location": "https://other.example/Items"]), .json(code, status: 400), .json(code, status: 410),
-            .json(inner, status: 400),
+            .json(inner, status: 400), .json(stamp, status: 400),
         ] as [StubAnswer] {
             stub["Items"] = .inTurn(
                 answer, page(#"{"id":1}"#, next: "Items?$skiptoken=1"), page(#"{"id":2}"#, delta: "Items?$deltatoken=2"))
