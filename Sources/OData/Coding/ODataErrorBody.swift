@@ -74,7 +74,7 @@ extension ODataErrorBody {
         code = Self.text(error["code"]) ?? ""
         message = Self.text(error["message"]) ?? ""
         language = error["message"]?["lang"]?.string
-        target = Self.text(error["target"])
+        target = Self.place(error["target"])
         let listed = error["details"]?.array
         details = (listed ?? []).compactMap(\.object).map { Detail($0, target: "target") }
         // The name's case differs between services.
@@ -90,6 +90,9 @@ extension ODataErrorBody {
         others = DynamicEntity(error.properties.filter { !known.contains($0.name) })
     }
 
+    /// Returns the target of an error; `nil` for an empty text, which SAP's services send for none.
+    fileprivate static func place(_ value: ODataValue?) -> String? { text(value).flatMap { $0.isEmpty ? nil : $0 } }
+
     fileprivate static func text(_ value: ODataValue?) -> String? {
         // In versions 2 and 3, the message is an object with a language.
         value?.string ?? value?.integer.map { String($0) } ?? value?["value"]?.string
@@ -100,7 +103,7 @@ extension ODataErrorBody.Detail {
     fileprivate init(_ detail: DynamicEntity, target name: String) {
         code = ODataErrorBody.text(detail["code"]) ?? ""
         message = ODataErrorBody.text(detail["message"]) ?? ""
-        target = ODataErrorBody.text(detail[name])
+        target = ODataErrorBody.place(detail[name])
         others = DynamicEntity(detail.properties.filter { !["code", "message", name].contains($0.name) })
     }
 }

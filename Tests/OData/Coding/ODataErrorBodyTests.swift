@@ -30,6 +30,10 @@ import Testing
             """#
         let error = try #require(ODataErrorBody(Data(sap.utf8)))
         #expect(error.language == "de" && error.details.first?.target == "p" && error.details.first?.others == ["severity": "error"])
+        // An empty target is none.
+        let empty = sap.replacing(#""p""#, with: #""""#).replacing(#""code":"1""#, with: #""code":"1","target":"""#)
+        let untargeted = try #require(ODataErrorBody(Data(empty.utf8)))
+        #expect(untargeted.target == nil && untargeted.details.first?.target == nil && untargeted.description == "1: m [2: n]")
         // Details that aren't a list are kept in `others`.
         let odd = try #require(ODataErrorBody(Data(#"{"error":{"code":"1","message":"m","details":"see log"}}"#.utf8)))
         #expect(odd.details.isEmpty && odd.others["details"]?.string == "see log" && odd.language == nil)
