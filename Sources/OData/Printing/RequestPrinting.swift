@@ -25,6 +25,7 @@ extension ODataQuery {
             case .value, .count, .ref, .metadata, .batch: true
             case .raw(let text):
                 ["$value", "$count", "$ref", "$metadata", "$batch"].contains(text.split(separator: "/").last ?? "")
+                    || text.split(separator: "/").contains("$links")
             default: false
             }
         let isOfFunction = version == .v2 && resource.segments.contains { if case .function = $0 { true } else { false } }

@@ -45,6 +45,16 @@ import WebServiceTesting
         #expect(service.content.people == [1: "Eva"])
     }
 
+    @Test func `links have no selection`() async throws {
+        let client = stub.client(.v2)
+        struct Link: Codable, Sendable { var uri: String }
+        stub.fallback(.json(#"{"d":{"uri":"https://h.example/svc/Owners(1)"}}"#))
+        for path in ["Items(1)/$links/Owner", "Items(1)/$links/Parts(2)"] {
+            #expect(try await client.fetch(EntityRequest<Link>(at: path)).uri == "https://h.example/svc/Owners(1)")
+            #expect(last?.url.absoluteString == "https://h.example/svc/" + path)
+        }
+    }
+
     @Test func `an entity with a version is changed only in this version`() async throws {
         let client = stub.client(.v2)
         for (tag, field) in [(#","etag":"W/\"1\"""#, "W/\"1\""), ("", nil)] as [(String, String?)] {
