@@ -52,12 +52,14 @@ public struct BatchSettings: Sendable, Hashable {
         self.groupsAreAtomic = groupsAreAtomic
     }
 
-    /// The settings for Microsoft Graph: JSON, up to 20 requests.
-    public static let graph = BatchSettings(format: .json, limit: 20)
+    /// The settings for Microsoft Graph: JSON, up to 20 requests, and no groups, because its documentation doesn't have them.
+    public static let graph = BatchSettings(format: .json, limit: 20, groupsAreAtomic: false)
     /// The settings for Microsoft Dataverse: multipart, up to 1,000 requests.
     public static let dataverse = BatchSettings(format: .multipart, limit: 1_000)
-    /// The settings for Dynamics 365 Business Central: JSON, up to 100 requests.
-    public static let businessCentral = BatchSettings(format: .json, limit: 100)
+    /// The settings for Dynamics 365 Business Central: JSON, up to 100 requests, and no groups. The service performs a whole batch
+    /// atomically if the batch's headers have `Isolation: snapshot`; if a request fails then, none has an effect, although others may have
+    /// successful answers.
+    public static let businessCentral = BatchSettings(format: .json, limit: 100, groupsAreAtomic: false)
     /// The settings for SharePoint: multipart, absolute URLs, up to 100 requests, and no groups, because its change sets aren't atomic.
     public static let sharePoint = BatchSettings(format: .multipart, urls: .absolute, limit: 100, groupsAreAtomic: false)
 

@@ -481,9 +481,10 @@ import WebServiceTesting
         #expect(otherStub.requests.count == 1 && stub.requests.count == 1)
     }
 
-    @Test func `groups are refused if the service doesn't perform them atomically`() async throws {
+    @Test(arguments: [BatchSettings.sharePoint, .graph, .businessCentral])
+    func `groups are refused if the service doesn't perform them atomically`(settings: BatchSettings) async throws {
         let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
-        let client = client(service, .v4, .sharePoint, stub: stub)
+        let client = client(service, .v4, settings, stub: stub)
         var batch = ODataBatch()
         batch.atomically { group in ["x", "y"].forEach { group.create(Person(Id: 0, Name: $0), in: people) } }
         await #expect(throws: ServiceError.self) { try await client.send(batch) }
@@ -519,7 +520,8 @@ import WebServiceTesting
     }
 
     @Test func `the presets are the documented limits`() {
-        #expect(BatchSettings.graph == BatchSettings(format: .json, limit: 20) && BatchSettings.dataverse.limit == 1_000)
+        #expect(BatchSettings.graph == BatchSettings(format: .json, limit: 20, groupsAreAtomic: false))
+        #expect(BatchSettings.dataverse == BatchSettings(format: .multipart, limit: 1_000))
         #expect(BatchSettings.sharePoint.urls == .absolute && BatchSettings.businessCentral.limit == 100)
     }
 }

@@ -83,7 +83,7 @@ private struct Note: Codable, Sendable, EntityType {
         print(try answer[order].entity?.ID ?? 0)
         let sent = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
         #expect(answer.failures.isEmpty && sent.contains(#""url":"$1/Items""#) && sent.contains(##""Order":{"@id":"$1"}"##))
-        client.batching = .graph  // JSON, up to 20 requests
+        client.batching = .graph  // JSON, up to 20 requests, no groups
         client.batching = BatchSettings(urls: .absolute, limit: 100)
     }
 
