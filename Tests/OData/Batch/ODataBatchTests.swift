@@ -380,6 +380,17 @@ import WebServiceTesting
         #expect(text.contains("\r\nPrefer: return=minimal\r\n") && !text.contains("Content-Length") && text.hasSuffix("--\r\n"))
     }
 
+    @Test func `in version 2, each part has the fields of the version`() async throws {
+        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
+        var batch = ODataBatch()
+        _ = batch.fetch(people.key(1))
+        batch.update(people.key(1), setting: ["Name": "A"], if: .none)
+        #expect(try await client(service, .v2, stub: stub).send(batch).failures.isEmpty)
+        let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
+        #expect(text.split(separator: "\r\nDataServiceVersion: 2.0\r\n").count == 3, "\(text)")
+        #expect(text.split(separator: "\r\nMaxDataServiceVersion: 2.0\r\n").count == 3)
+    }
+
     @Test func `URLs have the form that the service needs`() async throws {
         for (urls, first, second) in [
             (BatchSettings.URLForm.relative, "DELETE People('a%3Ab') HTTP", "PATCH $1/Friends HTTP"),
