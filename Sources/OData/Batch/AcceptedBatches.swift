@@ -5,13 +5,19 @@ import WebServiceClient
 extension ODataClient {
     /// Polls a monitor until it has the response to a batch.
     ///
-    /// - Parameter accept: the media type of the response.
-    func batchSource(at first: JobMonitor, _ operation: ODataOperation, accept: String) async throws -> BatchSource {
+    /// - Parameters:
+    ///   - accepted: the answer that names the monitor.
+    ///   - accept: the media type of the response.
+    func batchSource(
+        after accepted: BatchSource, at first: JobMonitor, _ operation: ODataOperation, accept: String
+    ) async throws -> BatchSource {
+        // The trailers come after the body, which isn't needed.
+        if try await beginning(of: accepted.response, accepted.errors, upTo: JobReport.limit).isAll { try accepted.checkEnd() }
+        accepted.response.value.cancel()
         var monitor = first
-        var pause = Duration.seconds(1)
+        var pauses = MonitorPauses()
         while true {
-            try await self.pause(for: monitor.wait ?? pause)
-            if monitor.wait == nil { pause = min(pause * 2, .seconds(30)) }
+            try await pause(for: pauses.next(monitor))
             let call = monitorCall(monitor, operation, JobForm(accept: accept), for: Data.self)
             let (response, errors) = try await openMonitor(call, operation)
             do {

@@ -164,7 +164,7 @@ extension ODataClient {
         let accept = Self.batchType(isJSON: writer.isJSON)
         let source = try await batchSource(
             try batchCall(body, writer, headers, policy, isSafe: isSafe), operation, isRepeatable: isRepeatable,
-            waiting: headers.preferAsynchronous ? { try await self.batchSource(at: $0, operation, accept: accept) } : nil)
+            waiting: headers.preferAsynchronous ? { try await self.batchSource(after: $0, at: $1, operation, accept: accept) } : nil)
         return try BatchExchange(source, matcher, client: self, operation: operation) { link, page in
             try await self.batchSource(self.continuation(link, from: page, operation), operation, waiting: nil)
         }

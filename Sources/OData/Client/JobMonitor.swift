@@ -25,6 +25,19 @@ struct JobMonitor: Sendable {
     }
 }
 
+/// The waits between the polls of a monitor: the time that the service asks for or, without it, 1 s, then twice as long each time, at most
+/// 30 s.
+struct MonitorPauses {
+    private var own = Duration.seconds(1)
+
+    /// Returns the wait before the next poll.
+    mutating func next(_ monitor: JobMonitor) -> Duration {
+        if let asked = monitor.wait { return asked }
+        defer { own = min(own * 2, .seconds(30)) }
+        return own
+    }
+}
+
 /// The progress that a monitor reports in its body, like the `asyncJobStatus` of Microsoft Graph. OData defines none.
 struct JobReport: Sendable {
     let status: String

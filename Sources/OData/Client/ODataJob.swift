@@ -73,7 +73,7 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
 
     /// Waits for the result, as ``value`` does, and returns it with its status and header fields.
     public func response() async throws -> ServiceResponse<Value> {
-        var pause = Duration.seconds(1)
+        var pauses = MonitorPauses()
         while true {
             let (phase, polls) = state.withLock { ($0.phase, $0.polls) }
             switch phase {
@@ -82,9 +82,7 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
             case .answered(let answer):
                 return try decoded(answer)
             case .running(let monitor):
-                let asked = monitor.wait
-                try await client.pause(for: asked ?? pause)
-                if asked == nil { pause = min(pause * 2, .seconds(30)) }
+                try await client.pause(for: pauses.next(monitor))
                 // If another task has polled in the meantime, the service asked for a new wait.
                 if state.withLock({ $0.polls }) == polls { _ = try await poll() }
             }

@@ -65,10 +65,11 @@ extension ODataClient {
     ///
     /// - Parameters:
     ///   - isRepeatable: whether the batch was sent as a repeatable request.
-    ///   - wait: waits for the response at the monitor, if the service carries out the batch asynchronously. Without it, that is an error.
+    ///   - wait: waits for the response at the monitor, if the service carries out the batch asynchronously, and gets the answer with
+    ///     the monitor's location. Without it, that is an error.
     func batchSource(
         _ call: ServiceCall, _ operation: ODataOperation, isRepeatable: Bool = false,
-        waiting wait: ((JobMonitor) async throws -> BatchSource)?
+        waiting wait: ((BatchSource, JobMonitor) async throws -> BatchSource)?
     ) async throws -> BatchSource {
         do {
             let (response, errors) = try await call.openStream(keeping: { BatchSource.isMultipart($0.headers) })
@@ -86,11 +87,9 @@ extension ODataClient {
                 try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
                 try check(
                     repeatabilityIn: response.headers, isExpected: isRepeatable, operation, response: ResponseSummary(of: response))
-                if let wait, let location {
-                    response.value.cancel()
-                    return try await wait(monitor(location, from: response, base: response.url, operation))
-                }
-                return BatchSource(response: response, errors: errors, checkEnd: { try self.check(trailersOf: response, operation) })
+                let source = BatchSource(response: response, errors: errors, checkEnd: { try self.check(trailersOf: response, operation) })
+                guard let wait, let location else { return source }
+                return try await wait(source, monitor(location, from: response, base: response.url, operation))
             } catch {
                 response.value.cancel()
                 throw error

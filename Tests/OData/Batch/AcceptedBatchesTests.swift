@@ -139,6 +139,19 @@ import WebServiceTesting
         }
     }
 
+    @Test func `an acceptance that is taken back after its body is an error, and the monitor isn't asked`() async throws {
+        let stub = StubTransport()
+        stub.on(
+            .post, "/*path",
+            .pieces([Data("soon".utf8)], status: 202, headers: ["Location": "/status/1", "Content-Type": "text/plain"]))
+        var batch = ODataBatch()
+        _ = batch.fetch(people.key(1))
+        batch.headers["Prefer"] = "respond-async"
+        let client = client(stub).takingBackItsAnswers()
+        let error = await #expect(throws: ServiceError.self) { _ = try await client.send(batch) }
+        #expect(error?.kind == .refused && (error?.errorBody as? ODataErrorBody)?.code == "E1" && stub.requests.count == 1)
+    }
+
     @Test func `without the preference an accepted batch is an error that names the monitor`() async throws {
         let stub = StubTransport()
         stub.on(.post, "/*path", .status(202, headers: ["Location": "/status/1"]))
