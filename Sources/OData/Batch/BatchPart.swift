@@ -96,8 +96,8 @@ struct BatchValue<Value: Sendable>: Sendable {
 /// Except for ``notProcessed``, ``groupFailed(_:)`` and ``dependencyFailed``, it is unknown whether the service performed the request: read
 /// the entities again before you repeat a change.
 public enum ODataBatchError: DescribedError, Sendable {
-    /// Another request of the same group failed, so the service performed no request of the group. The error is the other request's if the
-    /// service identified it, otherwise the group's.
+    /// A request of the same group failed, so the service performed no request of the group. The error is that request's if the service
+    /// identified it, otherwise the group's, which may be about any of its requests. The part's error has the same error body.
     case groupFailed(ServiceError)
     /// A request that this one depends on failed (424, Failed Dependency), so this one wasn't tried.
     case dependencyFailed
@@ -116,7 +116,7 @@ public enum ODataBatchError: DescribedError, Sendable {
     public var description: String {
         switch self {
         case .groupFailed(let error):
-            "No request of the group was performed, because another one failed: \(error.message)"
+            "No request of the group was performed, because one failed: \(error.message)"
         case .dependencyFailed:
             "The request wasn't tried, because one that it depends on failed (424)."
         case .notProcessed:
