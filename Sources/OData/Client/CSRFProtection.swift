@@ -106,6 +106,20 @@ struct CSRFToken: Sendable, Equatable {
         }
         return request
     }
+
+    /// Returns an error with the remedy in its message if the service refused a change because of its token. Only such refusals have the
+    /// token's field, whose value is masked in errors.
+    static func explained(_ error: ServiceError) -> ServiceError {
+        guard error.stage == .status, error.status == 403, error.response?.headers.contains(header) == true else { return error }
+        var error = error
+        error.message +=
+            error.request?.headers.contains(header) == true
+            ? " The service refused the CSRF token. A change is sent again with a new token only if its body can be read again; if that "
+                + "isn't the reason, check that the session's cookies reach the service."
+            : " The service refuses changes without a CSRF token: add CSRFProtection to the client's interceptors, with the URL of the "
+                + "service root."
+        return error
+    }
 }
 
 extension CSRFToken: CustomStringConvertible, CustomReflectable {

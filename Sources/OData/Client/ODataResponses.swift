@@ -147,11 +147,11 @@ extension ODataClient {
     }
 
     /// Returns an error with the service's error as its body if that is its cause, and with the reason why the service rejected a repeatable
-    /// request.
+    /// request or a CSRF token.
     static func withErrorBody(_ error: any Error) -> any Error {
         guard var error = error as? ServiceError else { return error }
         if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }
-        return Repeatability.explained(error)
+        return CSRFToken.explained(Repeatability.explained(error))
     }
 
     /// Sends a call for a page that is read while it arrives.

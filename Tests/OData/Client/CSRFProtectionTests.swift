@@ -76,6 +76,25 @@ import WebServiceTesting
         }
     }
 
+    @Test func `without the protection, the error of a refused change names it`() async throws {
+        let service = Service()
+        let unprotected = ODataClient(serviceRoot: "https://h.example/svc/") { $0.transport = service.stub }
+        let items = FetchRequest<DynamicEntity>(from: "Items")
+        var batch = ODataBatch()
+        batch.delete(items.key(1))
+        for change in [
+            { try await unprotected.invoke(people) }, { [batch] in _ = try await unprotected.send(batch) },
+            { _ = try await unprotected.create(["a": 1] as DynamicEntity, in: items) },
+        ] as [() async throws -> Void] {
+            let error = await #expect(throws: ServiceError.self) { try await change() }
+            #expect(error?.status == 403 && error?.message.contains("add CSRFProtection") == true, "\(error?.message ?? "")")
+        }
+        // Another refusal has another reason.
+        service.stub.fallback(.status(403))
+        let other = await #expect(throws: ServiceError.self) { try await unprotected.invoke(people) }
+        #expect(other?.status == 403 && other?.message.contains("CSRF") == false)
+    }
+
     @Test func `an expired token is fetched again and the call repeated`() async throws {
         let service = Service()
         let client = try service.client()
@@ -110,6 +129,7 @@ import WebServiceTesting
         }
         let error = await #expect(throws: ServiceError.self) { try await client.invoke(people) }
         #expect(error?.status == 403 && stub.requests.count == 4 && stub.requests[0].request.method == .head)
+        #expect(error?.message.contains("session's cookies") == true && error?.message.contains("add CSRFProtection") == false)
     }
 
     @Test func `a missing token is an error for all waiting calls`() async throws {
