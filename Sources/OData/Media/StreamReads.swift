@@ -13,11 +13,14 @@ public struct StreamContent: Sendable {
     public let offset: Int64
     /// The number of bytes of the whole stream; `nil` if the service doesn't know it.
     public let length: Int64?
+    /// The header fields of the response, such as `Content-Disposition` with the name of a file.
+    public let headers: HTTPFields
 
     fileprivate init(_ data: Data, _ headers: HTTPFields, offset: Int64 = 0, of length: Int64?) {
         self.data = data
         contentType = headers[.contentType]
         etag = headers["ETag"]
+        self.headers = headers
         self.offset = offset
         self.length = length
     }

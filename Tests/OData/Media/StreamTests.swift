@@ -38,10 +38,11 @@ import WebServiceTesting
     func `the bytes of a stream are read with any media type`(version: ODataVersion) async throws {
         let client = client(version)
         for type in ["image/png", "application/json", "text/html", "text/plain; charset=utf-16", "application/atom+xml"] {
-            stub.fallback(.data(png, type: type, headers: ["ETag": "\"m1\""]))
+            stub.fallback(.data(png, type: type, headers: ["ETag": "\"m1\"", "Content-Disposition": "inline; filename=a.png"]))
             let content = try await client.content(of: StreamReference(mediaOf: photo))
             #expect(content.data == png && content.contentType == type && content.etag == "\"m1\"")
             #expect(content.offset == 0 && content.length == 6)
+            #expect(content.headers["Content-Disposition"] == "inline; filename=a.png")
             #expect(url == "https://h.example/svc/Photos(7)/$value" && last?.headers["Accept"] == "*/*" && last?.method == .get)
         }
     }
