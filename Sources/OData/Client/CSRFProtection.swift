@@ -42,7 +42,7 @@ public struct CSRFProtection: Interceptor {
         for field in request.headers where Self.belongsToChange(field.name) { fetch.headers[field.name] = nil }
         // A service answers 406 if it doesn't have its root in the media type of the change's answer, such as a batch's.
         fetch.headers[.accept] = "*/*"
-        fetch.headers[CSRFToken.header] = "Fetch"
+        fetch.headers[CSRFToken.header] = CSRFToken.fetch
         fetch.deadline = request.deadline
         fetch.trust = request.trust
         fetch.identity = request.identity
@@ -94,6 +94,10 @@ public struct CSRFProtectionError: DescribedError, Sendable, Hashable {
 /// A token with the cookies of its session.
 struct CSRFToken: Sendable, Equatable {
     static let header: HTTPFields.Name = "X-CSRF-Token"
+    /// The value of the field in a request for a token.
+    static let fetch = "Fetch"
+
+    static func isFetched(by request: ServiceRequest) -> Bool { request.headers[header] == fetch }
 
     let value: String
     let cookies: [String]

@@ -98,8 +98,8 @@ extension ODataClient {
 
     /// Returns the call for a page, with the preferred page size.
     func paged(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
-        let isSaid = operation.preferences.contains { $0.lowercased().contains("maxpagesize") }
-        guard let size = maxPageSize, size > 0, printer.version != .v2, !isSaid else { return call }
+        let isGiven = operation.preferences.contains { $0.lowercased().contains("maxpagesize") }
+        guard let size = maxPageSize, size > 0, printer.version != .v2, !isGiven else { return call }
         let preference = printer.version > .v4 ? "maxpagesize=\(size)" : "odata.maxpagesize=\(size)"
         return preferring(call, operation.preferences, behind: preference)
     }
@@ -109,6 +109,8 @@ extension ODataClient {
     func preferring(_ call: ServiceCall, _ preferences: [String], behind last: String? = nil) -> ServiceCall {
         guard !preferences.isEmpty || last != nil else { return call }
         return call.prepare { request in
+            // The request for a token isn't the call's own: with `respond-async`, its answer would be 202 without a token.
+            if CSRFToken.isFetched(by: request) { return }
             // One field line: some services read only one of several.
             let all = preferences + request.headers[values: "Prefer"] + [last].compactMap { $0 }
             request.headers["Prefer"] = all.joined(separator: ", ")

@@ -92,8 +92,13 @@ import WebServiceTesting
         for version in ODataVersion.allCases {
             let client = stub.client(version)
             for call in changes where version != .v2 || !call.name.hasPrefix("set of") {
-                // Relative locations are resolved against the request's URL (RFC 9110, section 10.2.2); for `set`, that is a property's.
-                let relative = call.name.hasPrefix("set of") ? "/svc/Items(1)/Items(7)" : "/svc/Items(7)"
+                // Relative locations are resolved against the request's URL (RFC 9110, section 10.2.2); for `set` and `removeReference`, that is a property's.
+                let relative =
+                    switch call.name {
+                    case "removeReference": version == .v2 ? "/svc/Items(1)/$links/Items(7)" : "/svc/Items(1)/Part/Items(7)"
+                    case "set of a version": "/svc/Items(1)/Items(7)"
+                    default: "/svc/Items(7)"
+                    }
                 let answers: [(answer: StubAnswer, path: String)] = [
                     (.status(201, headers: ["Location": "Items(7)?token=s3cret"]), relative),
                     (.json(#"{"Id":7}"#, status: 201, headers: ["Location": "/svc/Items(7)?token=s3cret"]), "/svc/Items(7)"),

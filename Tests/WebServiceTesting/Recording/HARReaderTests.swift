@@ -105,7 +105,7 @@ import WebServiceClient
         (#""content": {"text": "%%%", "encoding": "base64"}"#, "content.text isn't Base64"),
         (#""content": {"text": "abc", "_pieces": [1, 1]}"#, "content._pieces doesn't add up"),
         (#""content": {"text": "abc", "_pieces": [9223372036854775807, 9223372036854775807, 5]}"#, "content._pieces"),
-        (#""headers": {"a": 1}"#, "response.headers isn't an array"), (#""headers": [{"name": "a"}]"#, "response.headers[0] has no name"),
+        (#""headers": {"a": 1}"#, "response.headers isn't an array"), (#""headers": [{"value": "a"}]"#, "response.headers[0] has no name"),
     ]) func `a broken response is an error with its place`(part: String, message: String) {
         let text = #"{"log": {"entries": [{"request": {"method": "GET", "url": "/"}, "response": {"status": 200, \#(part)}}]}}"#
         let failure = #expect(throws: TestingFailure.self) { try Cassette.exchanges(in: Data(text.utf8), of: "bad.har") }
