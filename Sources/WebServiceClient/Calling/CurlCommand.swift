@@ -33,8 +33,12 @@ extension ServiceRequest {
                 parts += ["--header", "'Content-Type:'"]
             }
             let (option, comment) = Self.option(for: body, contentType: ownType ?? headers[.contentType], secrets)
+            if body.length ?? .max > Self.lengthWithoutExpect, !headers.contains(.expect) { parts += ["--header", "'Expect:'"] }
             parts += option
             note = comment.map { "# \($0)\n" } ?? ""
+        } else if [.post, .put, .patch].contains(method), !headers.contains(.contentLength) {
+            // Transports send the length (RFC 9110 §8.6), but curl doesn't, and servers answer 411.
+            parts += ["--header", "'Content-Length: 0'"]
         }
         parts.append(ShellText.quoted(url))
         return note + parts.joined(separator: " ")
@@ -49,6 +53,9 @@ extension ServiceRequest {
             return text == "." || text == ".."
         }
     }
+
+    /// The maximum number of body bytes for which curl adds no `Expect: 100-continue`.
+    private static let lengthWithoutExpect: Int64 = 1 << 20
 
     /// The maximum number of body bytes that the command includes.
     private static let bodyLimit = 4096

@@ -107,8 +107,8 @@ struct ResponseReader: Sendable {
     private func unsuccessful(_ body: Data) -> ServiceError {
         let hint =
             switch response.status {
-            case 401: " Check the credentials."
-            case 407: " Check the proxy's credentials."
+            case 401: " Check the credentials\(accepted(by: "WWW-Authenticate"))."
+            case 407: " Check the proxy's credentials\(accepted(by: "Proxy-Authenticate"))."
             case 404: " Check the service root and the route \(endpoint.plan.route)."
             case 405: " Check the method \(endpoint.plan.method) of the endpoint."
             case 412: " The request's condition (If-Match, If-None-Match) doesn't hold: the resource has another state."
@@ -134,6 +134,15 @@ struct ResponseReader: Sendable {
     /// The problem details in the body of a failure.
     private func problem(_ body: Data) -> ProblemDetails? {
         bodyReader.problem(response.status, body, contentType: response.headers[.contentType])
+    }
+
+    /// Names the schemes that a field of challenges offers, with their algorithms: the provider may not know them.
+    private func accepted(by field: HTTPFields.Name) -> String {
+        let schemes = AuthenticationChallenge.challenges(inBytes: response.headers.bytes(of: field)).prefix(5).map { challenge in
+            let quality = challenge.isScheme("Digest") ? [challenge["algorithm"], challenge["qop"]].compactMap { $0 } : []
+            return challenge.scheme.prefix(40) + (quality.isEmpty ? "" : " (\(quality.map { $0.prefix(40) }.joined(separator: ", ")))")
+        }
+        return schemes.isEmpty ? "" : "; the server accepts " + VisibleText.of(schemes.joined(separator: ", "))
     }
 
     /// Blames the coding of the body, if it has one (RFC 9110 §15.5.16).

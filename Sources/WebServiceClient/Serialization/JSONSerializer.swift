@@ -132,9 +132,9 @@ public struct JSONSerializer: SerializationDelegate {
 
     private func json(_ value: any Encodable) throws -> Data {
         // Foundation's encoder would lose the order of members and the digits of long numbers.
-        guard encoder.outputFormatting == .withoutEscapingSlashes else { return try encoder.encode(value) }
+        guard encoder.outputFormatting == .withoutEscapingSlashes else { return try JSONNumberCheck.checked(encoder.encode(value)) }
         if type(of: value) == JSONValue.self, let value = value as? JSONValue { return Data(try value.json().utf8) }
-        return try JSONValueSlots.encode(value, with: encoder)
+        return try JSONNumberCheck.checked(JSONValueSlots.encode(value, with: encoder))
     }
 
     /// The charset that a media type names; `nil` for UTF-8.

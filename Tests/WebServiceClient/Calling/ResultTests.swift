@@ -190,6 +190,20 @@ import WebServiceTesting
         #expect(error.response?.body == Data("why".utf8))
     }
 
+    @Test(arguments: [
+        (401, #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-512"#, "credentials; the server accepts Digest (SHA-512, auth)."),
+        (401, #"Digest realm="r", nonce="n", qop="auth-conf""#, "credentials; the server accepts Digest (auth-conf)."),
+        (401, #"Negotiate, Basic realm="x, y", Bearer error="invalid_token""#, "credentials; the server accepts Negotiate, Basic, Bearer."),
+        (401, "", "Check the credentials."), (401, "=,=", "Check the credentials."),
+        (407, #"Basic realm="p""#, "proxy's credentials; the server accepts Basic."),
+    ])
+    func `A 401 and a 407 name the schemes that the server accepts`(status: Int, challenge: String, hint: String) async throws {
+        let field = status == 401 ? "WWW-Authenticate" : "Proxy-Authenticate"
+        let client = Store.stubbed(.status(status, headers: HTTPFields([.init(name: HTTPFields.Name(field), value: challenge)]))).client
+        let error = try #require(await serviceError { _ = try await client.item(id: 1) })
+        #expect(error.message.hasSuffix(hint), "\(error.message)")
+    }
+
     @Test(arguments: [(413, "body"), (414, "URL"), (431, "headers")])
     func `What is too long for the server is named as the call has it`(status: Int, part: String) async throws {
         let client = Store.stubbed(.status(status)).client

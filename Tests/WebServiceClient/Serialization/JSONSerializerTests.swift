@@ -93,6 +93,27 @@ import WebServiceClient
         #expect(throws: EncodingError.self) { try text([Double.nan]) }
     }
 
+    /// Foundation's encoder writes it as `NaN`, which isn't JSON.
+    @Test func `A decimal that isn't a number is refused with its place`() throws {
+        struct Order: Encodable { var name = "NaN \\\"NaN", prices: [String: [Decimal]], total: Decimal = 1 }
+        let pretty = JSONEncoder()
+        pretty.outputFormatting = [.prettyPrinted, .sortedKeys]
+        for serializer in [JSONSerializer(), JSONSerializer(encoder: pretty, reader: JSONReader())] {
+            for (value, place) in [
+                (["v": Decimal.nan] as any Encodable, "v"), ([Decimal(1), .nan], "[1]"),
+                (Order(prices: ["N": [1, 2, .nan]]), "prices.N[2]"),
+                (Order(prices: [:], total: .nan), "total"), (Decimal.nan, ""), ([[Decimal]](arrayLiteral: [], [1], [.nan]), "[2][0]"),
+            ] {
+                let error = #expect(throws: EncodingError.self) { try serializer.encode(value) }
+                guard case .invalidValue(_, let context)? = error else { continue }
+                let keys = context.codingPath.map { key in key.intValue.map { "[\($0)]" } ?? "." + key.stringValue }.joined()
+                #expect(keys == (place.hasPrefix("[") || place.isEmpty ? place : "." + place))
+            }
+            #expect(throws: Never.self) { try serializer.encode(Order(prices: ["NaN": [0]])) }
+        }
+        #expect(try text(["NaN": "N,\"NaN:[{"]) == #"{"NaN":"N,\"NaN:[{"}"#)
+    }
+
     @Test func `The root is reached by names and indices`() throws {
         let payload = #"{"a":{"b":[null,{"c":[1,2]},"x"],"n":null,"0":5},"d":"1970-01-01T00:00:01Z"}"#
         #expect(try decode([Int].self, payload, at: "a", "b", "1", "c") == [1, 2])

@@ -160,7 +160,7 @@ struct AuthenticationInfo: Hashable, Sendable {
         AuthenticationError(
             .serverNotProven,
             message: """
-                The server failed to prove that it knows the password: it sent Authentication-Info, but \(reason). An attacker may \
+                The server failed to prove that it knows the password. It sent Authentication-Info, but \(reason). An attacker may \
                 be answering in its place or changing its responses; check the address, and prefer https.
                 """)
     }

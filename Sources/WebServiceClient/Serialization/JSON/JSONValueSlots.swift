@@ -77,3 +77,51 @@ final class JSONValueSlots: Sendable {
         return count == values.count ? Data(result) : nil
     }
 }
+
+/// Finds what Foundation's encoder writes for a `Decimal` that isn't a number: `NaN`, which isn't JSON.
+enum JSONNumberCheck {
+    private static let mark = UInt8(ascii: "N")
+
+    /// Returns the text, if all of its numbers are JSON.
+    ///
+    /// - Throws: `EncodingError` with the path of the first that isn't.
+    static func checked(_ text: Data) throws -> Data {
+        // Only "NaN" has this letter outside of strings, and most texts don't have it at all.
+        let path: [JSONKey]? = text.withUnsafeBytes { $0.contains(mark) ? self.path(in: $0.bindMemory(to: UInt8.self)) : nil }
+        guard let path else { return text }
+        throw EncodingError.invalidValue(
+            Decimal.nan, .init(codingPath: path, debugDescription: "It isn't a number, and JSON has none but numbers."))
+    }
+
+    /// The path of the first `NaN` outside of strings.
+    private static func path(in text: UnsafeBufferPointer<UInt8>) -> [JSONKey]? {
+        var path: [JSONKey] = []
+        var isObject: [Bool] = []
+        var string = 0..<0
+        var index = 0
+        while index < text.count {
+            switch text[index] {
+            case UInt8(ascii: "\""):
+                let start = index + 1
+                index = start
+                while index < text.count, text[index] != UInt8(ascii: "\"") { index += text[index] == UInt8(ascii: "\\") ? 2 : 1 }
+                string = start..<min(index, text.count)
+            case UInt8(ascii: ":"):
+                _ = path.popLast()
+                path.append(JSONKey(String(decoding: text[string], as: UTF8.self)))
+            case UInt8(ascii: ","):
+                if isObject.last == false, let last = path.popLast()?.intValue { path.append(JSONKey(index: last + 1)) }
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                isObject.append(text[index] == UInt8(ascii: "{"))
+                path.append(JSONKey(index: 0))
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                _ = isObject.popLast()
+                _ = path.popLast()
+            case mark: return path
+            default: break
+            }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -134,6 +134,8 @@ import Testing
         let error = await #expect(throws: AuthenticationError.self) { try await stub.send(.stub(), provider) }
         #expect(error?.kind == .serverNotProven)
         #expect(error?.message.contains("failed to prove that it knows the password") == true)
+        // A word after "password:" would be masked.
+        #expect(error.map { SecretMask.text($0.message) } == error?.message)
         #expect(!provider.isSessionOpened)
         // Requests to such a server aren't signed preemptively.
         _ = try? await stub.send(.stub(), provider)
