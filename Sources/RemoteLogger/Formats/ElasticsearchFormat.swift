@@ -113,6 +113,7 @@ public struct ElasticsearchFormat: LogFormat {
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         switch answer.status {
         case 200..<300: Self.success(answer)
+        case 400: Self.refusal(answer)
         default: answer.usualVerdict
         }
     }
@@ -128,12 +129,18 @@ public struct ElasticsearchFormat: LogFormat {
             return .retry
         }
         if body["errors"] as? Bool == false { return .delivered() }
-        guard let items = body["items"] as? [[String: Any]] else { return .isolate(reason: "its answer has no items") }
+        guard let items = body["items"] as? [[String: Any]] else { return .pause(reason: "its answer has no items: \(answer.excerpt)") }
         let verdicts = items.map { item in
             guard let result = item.values.first as? [String: Any] else { return RecordVerdict.retry }
             return verdict(of: result)
         }
         return .each(verdicts)
+    }
+
+    /// A path that Elasticsearch doesn't know is a 400, too.
+    private static func refusal(_ answer: ReceiverAnswer) -> DeliveryVerdict {
+        let body = (try? JSONSerialization.jsonObject(with: answer.body)) as? [String: Any]
+        return body.map(concernsSettings) == true ? .pause(reason: answer.excerpt) : answer.usualVerdict
     }
 
     private static func verdict(of result: [String: Any]) -> RecordVerdict {
@@ -142,11 +149,7 @@ public struct ElasticsearchFormat: LogFormat {
         case 429, 500..<600, 0: return .retry
         // The receiver currently refuses all writes; 409 makes a retry safe.
         case 401, 403, 404, 405: return .pause(reason: reason(in: result))
-        default:
-            let error = result["error"] as? [String: Any]
-            let (type, text) = (error?["type"] as? String ?? "", error?["reason"] as? String ?? result["error"] as? String ?? "")
-            let isOfSettings = ofIndex.contains(type) || ofSettings.contains(where: text.contains)
-            return isOfSettings ? .pause(reason: reason(in: result)) : .rejected(reason: reason(in: result))
+        default: return concernsSettings(result) ? .pause(reason: reason(in: result)) : .rejected(reason: reason(in: result))
         }
     }
 
@@ -155,10 +158,18 @@ public struct ElasticsearchFormat: LogFormat {
         "index_not_found_exception", "invalid_index_name_exception", "invalid_alias_name_exception", "index_closed_exception",
         "validation_exception",
     ]
-    /// Parts of reasons that concern the cluster's limit of shards, an alias or a pipeline. Their error type depends on the version.
+    /// Parts of reasons that concern the cluster's limit of shards, an alias, a pipeline or the URL. Their error type depends on the
+    /// version.
     private static let ofSettings = [
         "maximum normal shards open", "maximum shards open", "no write index is defined for alias", "pipeline with id [",
+        "no handler found for uri",
     ]
+
+    private static func concernsSettings(_ result: [String: Any]) -> Bool {
+        let error = result["error"] as? [String: Any]
+        let text = error?["reason"] as? String ?? result["error"] as? String ?? ""
+        return ofIndex.contains(error?["type"] as? String ?? "") || ofSettings.contains(where: text.contains)
+    }
 
     private static func reason(in result: [String: Any]) -> String {
         let error = result["error"] as? [String: Any]

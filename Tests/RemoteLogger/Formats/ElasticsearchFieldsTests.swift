@@ -128,6 +128,32 @@ import Testing
         #expect(verdict == .each([.pause(reason: "\(type): r")]))
     }
 
+    @Test(
+        arguments: [
+            (400, #"{"error":"no handler found for uri [/logs/_bulkk] and method [POST]"}"#),
+            (400, #"{"error":{"type":"invalid_index_name_exception","reason":"Invalid index name [A]"},"status":400}"#),
+            (400, #"{"error":{"type":"illegal_argument_exception","reason":"pipeline with id [p] does not exist"},"status":400}"#),
+            (200, #"{"status":"ok"}"#), (200, #"{"name":"node","tagline":"You Know, for Search"}"#), (200, #"{"errors":true}"#),
+        ])
+    func `A wrong URL loses nothing`(status: Int, body: String) {
+        let verdict = ElasticsearchFormat(index: "a").judge(ReceiverAnswer(status: status, body: Data(body.utf8), records: 2))
+        guard case .pause = verdict else {
+            Issue.record("\(verdict): \(body)")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        #"{"error":{"type":"illegal_argument_exception","reason":"Malformed action/metadata line [1]"},"status":400}"#, "?", "[]", "{}",
+    ])
+    func `Another 400 is searched for its record`(body: String) {
+        let verdict = ElasticsearchFormat(index: "a").judge(ReceiverAnswer(status: 400, body: Data(body.utf8), records: 2))
+        guard case .isolate = verdict else {
+            Issue.record("\(verdict): \(body)")
+            return
+        }
+    }
+
     /// Texts of Elasticsearch 7 and 8, whose error types differ.
     @Test(
         arguments: [
