@@ -160,7 +160,7 @@ extension FieldReflection {
             let encode: @Sendable (Date, any Encoder) throws -> Void = { date, encoder in
                 guard let text = write(date) else {
                     throw EncodingError.invalidValue(
-                        date.timeIntervalSince1970,
+                        Unwritable.Date(date),
                         EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "The date can't be written in this format.")
                     )
                 }
@@ -236,5 +236,15 @@ extension FieldReflection {
             guard value.isFinite else { throw ReflectionError(.notFinite, at: path, type: Date.self) }
             return Int64(exactly: value).map(String.init) ?? "\(value)"
         }
+    }
+}
+
+/// Values in errors that have no text.
+enum Unwritable {
+    /// A date. Errors don't contain the date itself, because its description can crash the process.
+    struct Date: Sendable {
+        let secondsSince1970: Double
+
+        init(_ date: Foundation.Date) { secondsSince1970 = date.timeIntervalSince1970 }
     }
 }

@@ -216,9 +216,8 @@ public struct JSONDates: Sendable {
         JSONDates(
             encoding: .custom { date, encoder in
                 guard let text = write(date) else {
-                    // Not the date itself: describing some dates can crash the process.
                     throw EncodingError.invalidValue(
-                        date.timeIntervalSince1970,
+                        Unwritable.Date(date),
                         EncodingError.Context(
                             codingPath: encoder.codingPath, debugDescription: "The date can't be written in \(expected)."))
                 }

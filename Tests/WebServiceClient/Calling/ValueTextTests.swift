@@ -69,6 +69,9 @@ import Testing
         let context = EncodingError.Context(codingPath: [WireKey("a"), WireKey("b")], debugDescription: "It has no text.")
         #expect(
             ServiceError.text(of: EncodingError.invalidValue(Self.nan, context)) == "the Date can't be encoded: It has no text at a.b")
+        let unwritten = #expect(throws: EncodingError.self) { try JSONSerializer().encode(["a": Self.nan]) }
+        #expect(
+            unwritten.map { ServiceError.text(of: $0) } == "the Date can't be encoded: The date can't be written in ISO 8601 at a")
         for dates in [JSONDates.iso8601, .iso8601(fractionDigits: 9), .seconds, .milliseconds] {
             for date in [Self.nan, Date(timeIntervalSince1970: .infinity)] {
                 let error = #expect(throws: (any Error).self) { try JSONSerializer(dates: dates).encode(["a": date]) }

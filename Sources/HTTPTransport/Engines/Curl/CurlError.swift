@@ -99,6 +99,13 @@ enum CurlFault {
         return error
     }
 
+    /// A line after the body isn't a field.
+    static func badTrailer(from host: String) -> TransportError {
+        TransportError(
+            .unreadableResponse,
+            "The response from \(host) isn't valid HTTP: a line in its trailers isn't a field, which is a name with a colon and a value.")
+    }
+
     /// The first header line begins with whitespace.
     static func badFirstLine(from host: String) -> TransportError {
         TransportError(
@@ -270,6 +277,8 @@ enum CurlFault {
             return (.unreadableResponse, lineTooLong(hasHead ? "trailers" : "head", host))
         case CSL_RESULT_WEIRD_SERVER_REPLY, CSL_RESULT_UNSUPPORTED_PROTOCOL:
             return (.unreadableResponse, "The response from \(host) isn't valid HTTP (\(text)).")
+        case CSL_RESULT_BAD_ARGUMENT where hasHead:
+            return (.unreadableResponse, badTrailer(from: host).message)
         case CSL_RESULT_BAD_ARGUMENT:
             // The first field line of a head begins with whitespace: older libraries accept it, but this transport doesn't.
             return (.unreadableResponse, badFirstLine(from: host).message)

@@ -245,6 +245,10 @@ extension CurlExchange {
     }
 
     private func refuseFirstLine() {
+        guard !transfer.hasHead else {
+            transfer.fault = CurlFault.badTrailer(from: request.host)
+            return
+        }
         let isServer = transfer.isConnected || transfer.loop?.reportsConnections == false
         transfer.fault = CurlFault.badFirstLine(from: isServer ? request.host : "the proxy for \(request.host)")
     }

@@ -87,6 +87,19 @@ struct CurlFaultTests {
         #expect(error?.code == .unreadableResponse && error?.message.contains("memory") == false, "\(String(describing: error))")
     }
 
+    @Test(arguments: ["bad", "two words", " lead: x", "X: a\0b", "X-T"]) func `A trailer that isn't a field is told as one`(line: String)
+        async throws
+    {
+        let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\(line)\r\n\r\n"
+        let server = try RawServer.answering(text)
+        let (transport, request) = (try Self.transport(), try server.request())
+        let error = try await watched {
+            await #expect(throws: TransportError.self) { try await transport.send(request).body.collect(upTo: 100) }
+        }
+        // The head is valid.
+        #expect(error?.code == .unreadableResponse && error?.message.contains("first header line") == false, "\(String(describing: error))")
+    }
+
     #if os(Linux) && compiler(>=6.2)
     /// Takes all descriptors that this process may still have.
     private static func useUpDescriptors() -> [Int32] {
