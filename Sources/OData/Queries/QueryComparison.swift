@@ -322,37 +322,3 @@ extension Sequence where Element: EdmConvertible {
         term.isIn(map { $0 })
     }
 }
-
-extension ClosedRange where Bound: EdmConvertible {
-    /// Returns whether the term's value is between the bounds: `ge` and `le`.
-    public func contains(_ term: QueryTerm<Bound>) -> QueryTerm<Bool> {
-        term >= lowerBound && term <= upperBound
-    }
-
-    /// Returns whether the optional value is between the bounds, which null isn't.
-    public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
-        term >= lowerBound && term <= upperBound
-    }
-
-    /// Returns whether the value of a term known only by name is between the bounds.
-    public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
-        term >= lowerBound && term <= upperBound
-    }
-}
-
-extension Range where Bound: EdmConvertible {
-    /// Returns whether the term's value is in the range: `ge` and `lt`.
-    public func contains(_ term: QueryTerm<Bound>) -> QueryTerm<Bool> {
-        term >= lowerBound && term < upperBound
-    }
-
-    /// Returns whether the optional value is in the range, which null isn't.
-    public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
-        term >= lowerBound && term < upperBound
-    }
-
-    /// Returns whether the value of a term known only by name is in the range.
-    public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
-        term >= lowerBound && term < upperBound
-    }
-}

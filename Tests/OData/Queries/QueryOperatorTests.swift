@@ -145,20 +145,6 @@ import Testing
         try expect("crates/any(x1:x1/key ne grade)") { e in e.crates.any { $0.key != e.grade } }
     }
 
-    @Test func `A range is two comparisons, however many values it has`() throws {
-        try expect("key ge 1 and key le 5") { (1...5).contains($0.key) }
-        try expect("key ge 1 and key lt 1000000000") { (1..<1_000_000_000).contains($0.key) }
-        try expect("grade ge 1 and grade le 5") { (1...5).contains($0.grade) }
-        try expect("rate ge 0.5 and rate lt 1.5") { (0.5..<1.5).contains($0.rate) }
-        try expect("name ge 'a' and name le 'b'") { ("a"..."b").contains($0.name) }
-        try expect("not (key ge 1 and key le 5) or isActive") { !(1...5).contains($0.key) || $0.isActive }
-        try expect("Age ge 18 and Age lt 30") { (18..<30).contains($0["Age"]) }
-        let day = Date(timeIntervalSince1970: 0)
-        try expect("since ge 1970-01-01T00:00:00Z and since lt 1970-01-02T00:00:00Z") {
-            (day..<day.addingTimeInterval(86_400)).contains($0.since)
-        }
-    }
-
     @Test func `A list of values contains a term known only by name`() throws {
         try expect("Age eq 1 or Age eq 2") { [1, 2].contains($0["Age"]) }
         try expect("City eq 'a'") { ["a"].contains($0["City"]) }
