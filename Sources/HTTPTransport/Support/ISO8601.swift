@@ -50,8 +50,9 @@ package enum ISO8601 {
     }
 
     /// Parses a date with optional fraction (`.` or `,`), seconds and zone; `T`, `t` or a space between date and time; `Z`, `+01:00`,
-    /// `+0100` or `+01` as the zone, UTC by default. A date without a time is midnight in UTC. Returns `nil` for other texts, and for dates
-    /// outside the years 0000 to 9999 in UTC, which can't be written.
+    /// `+0100` or `+01` as the zone, UTC by default. A date without a time is midnight in UTC, or in its zone, as in `2024-02-29Z` and
+    /// `2024-02-29+01:00` (XML Schema part 2, section 3.3.9). Returns `nil` for other texts, and for dates outside the years 0000 to 9999
+    /// in UTC, which can't be written.
     ///
     /// The result is the nearest value of `Date`. A result that would be rounded up to the year 10000 is rounded down.
     package static func date(from text: String) -> Date? {
@@ -81,6 +82,7 @@ package enum ISO8601 {
             }
             let midnight = CivilCalendar.day(year: year, month: month, day: day) * 86_400
             if byte == nil { return (midnight, 0) }
+            if let offset = zoneOfDate() { return (midnight - offset, 0) }
             guard take("T") || take("t") || take(" ") else { return nil }
             guard let hour = number(2), take(":"), let minute = number(2), hour <= 24, minute < 60 else { return nil }
             var second: Int64 = 0
@@ -96,6 +98,17 @@ package enum ISO8601 {
             if hour == 24, minute + second > 0 || part > 0 { return nil }
             guard let offset = zone(), byte == nil else { return nil }
             return (midnight + hour * 3600 + minute * 60 + second - offset, part)
+        }
+
+        /// Parses the zone after a date without a time: `Z` or `+01:00`, as XML Schema has it.
+        private mutating func zoneOfDate() -> Int64? {
+            let start = position
+            // A shorter offset would look like another part of the date.
+            guard byte == UInt8(ascii: "Z") || bytes.count - start == 6, let offset = zone(), byte == nil else {
+                position = start
+                return nil
+            }
+            return offset
         }
 
         private mutating func zone() -> Int64? {

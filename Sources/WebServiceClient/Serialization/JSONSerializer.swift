@@ -185,7 +185,7 @@ public struct JSONDates: Sendable {
     /// ISO 8601, rounded to this number of fraction digits, 0 to 9; without a fraction for a whole second.
     ///
     /// Accepts texts with and without fraction, seconds and zone (UTC by default), with `T`, `t` or a blank between date and time,
-    /// offsets with and without colon, and a date alone, which is its midnight in UTC.
+    /// offsets with and without colon, and a date alone, which is its midnight in UTC or in its zone.
     public static func iso8601(fractionDigits: Int) -> JSONDates {
         custom(
             write: { date in ISO8601.text(of: date, fractionDigits: fractionDigits) },

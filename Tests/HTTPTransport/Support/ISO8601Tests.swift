@@ -45,7 +45,9 @@ import WebServiceClient
             "2024-01-01T24:00:01Z",
             "2024-01-01T12:60Z", "2024-01-01T12:00:61Z", "2024-01-01T12:00:00.Z", "2024-01-01T12:00:00Zx", "2024-01-01T12:00:00+",
             "2024-01-01T12:00:00+24:00",
-            "2024-01-01T12:00:00+01:", "99999999999999-01-01", "２０２４-01-01", "2024-01-01\u{0}",
+            "2024-01-01T12:00:00+01:", "2024-01-01-05", "2024-01-01-0500", "2024-01-01+1:00", "2024-01-01z", "2024-01-01 Z",
+            "2024-01-01+24:00",
+            "2024-01-01Zx", "2024-01-01+01:00x", "99999999999999-01-01", "２０２４-01-01", "2024-01-01\u{0}",
         ])
     func refusing(text: String) {
         #expect(ISO8601.date(from: text) == nil)
@@ -97,6 +99,9 @@ import WebServiceClient
 
     @Test func `Short forms`() {
         #expect(ISO8601.date(from: "1970-01-02") == Date(timeIntervalSince1970: 86_400))
+        #expect(ISO8601.date(from: "1970-01-02Z") == Date(timeIntervalSince1970: 86_400))
+        #expect(ISO8601.date(from: "1970-01-02+02:00") == Date(timeIntervalSince1970: 79_200))
+        #expect(ISO8601.date(from: "1970-01-01-05:30") == Date(timeIntervalSince1970: 19_800))
         #expect(ISO8601.date(from: "1970-01-01T24:00Z") == Date(timeIntervalSince1970: 86_400))
         #expect(ISO8601.date(from: "1970-01-01T00:01") == Date(timeIntervalSince1970: 60))
         #expect(ISO8601.text(of: Date(timeIntervalSince1970: 0.123456), fractionDigits: 0) == "1970-01-01T00:00:00Z")
