@@ -74,6 +74,14 @@ struct Redirects: Interceptor {
             throw RedirectError(
                 reason: .badLocation, message: "The redirect's Location \"\(shown)\" isn't an http or https URL.")
         }
+        guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
+            throw RedirectError(
+                reason: .badLocation,
+                message: """
+                    The redirect's Location \(SecretMask.text(of: url, of: request.secrets)) contains user info, which isn't used: the service \
+                    must send it without (RFC 9110 §4.2.4).
+                    """)
+        }
         if request.url.scheme?.lowercased() == "https", origin.scheme == "http" {
             throw RedirectError(
                 reason: .insecure,

@@ -92,7 +92,9 @@ import WebServiceTesting
     }
 
     @Test func `Bad locations, insecure ones and bodies that can't be sent again`() async throws {
-        for location in ["mailto:a@b.test", "file:///etc/passwd", "http://"] {
+        for location in [
+            "mailto:a@b.test", "file:///etc/passwd", "http://", "https://ada:s3cret-s3cret@api.test/", "//ada@api.test/",
+        ] {
             #expect(await reason { try await client(location).client.http.get("/a").send() } == .badLocation, "\(location)")
         }
         #expect(await reason { try await client("http://api.test/").client.http.get("/a").send() } == .insecure)
