@@ -86,8 +86,8 @@ public struct CSRFProtectionError: DescribedError, Sendable, Hashable {
 
     /// A sentence for people.
     public var description: String {
-        "The service answered the request for a CSRF token with status \(status) and no token: check the URL, including its trailing "
-            + "slash, and the credentials."
+        "The service answered the request for a CSRF token with status \(status) and no token. Check the URL, including its "
+            + "trailing slash, and the credentials."
     }
 }
 

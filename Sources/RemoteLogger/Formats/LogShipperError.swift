@@ -15,7 +15,7 @@ public struct LogShipperError: DescribedError, Sendable, Hashable {
             throw LogShipperError(message: "\(text) can't take log records: give an absolute http or https URL.")
         }
         guard endpoint.user(percentEncoded: true) == nil, endpoint.password(percentEncoded: true) == nil else {
-            throw LogShipperError(message: "\(text) contains a user name or password: give credentials by `headers` or `authorize`.")
+            throw LogShipperError(message: "\(text) contains a user name or password. Give credentials by `headers` or `authorize`.")
         }
     }
 

@@ -90,7 +90,7 @@ extension ClientState {
                 .init(
                     .warning,
                     "The current environment of \(clientName) uses the client's own authentication provider, so each environment without a "
-                        + "provider gets its credentials: set the provider of each environment in ServiceEnvironment.configure."))
+                        + "provider gets its credentials. Set the provider of each environment in ServiceEnvironment.configure."))
         }
         if let note = DefaultTransport.note(to: clientName, over: configuration.transport) { configuration.diagnostics.report(note) }
         guard !faults.isEmpty else { return }

@@ -178,7 +178,7 @@ struct HTTPClientSettings {
     /// The error for a client that follows redirects.
     static let redirectRefusal = TransportError(
         .unsupported,
-        "The HTTPClient follows redirects, and would pass credentials on: create it with "
+        "The HTTPClient follows redirects, and would pass credentials on. Create it with "
             + "AsyncHTTPClientTransport.configuration, or with redirectConfiguration: .disallow; this library follows redirects.")
 }
 #endif

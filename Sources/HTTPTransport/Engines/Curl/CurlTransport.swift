@@ -250,7 +250,7 @@ extension CurlTransport: TrustEvaluating {
             if head.isOfTunnel {
                 throw TransportError(
                     .proxyRefused,
-                    "The proxy for \(url.host() ?? "the host") requires credentials: trust can be evaluated only with those in the URL of "
+                    "The proxy for \(url.host() ?? "the host") requires credentials. Trust can be evaluated only with those in the URL of "
                         + "CurlTransport.Configuration.proxy.")
             }
         }

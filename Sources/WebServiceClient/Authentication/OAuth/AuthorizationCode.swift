@@ -65,7 +65,7 @@ struct AuthorizationCode: Sendable {
     /// The page on which the user signs in (RFC 6749 §4.1.1).
     func url(_ key: ProofKey, state: String, redirect: String) throws -> URL {
         guard let endpoint = client.authorizationEndpoint else {
-            throw OAuthError(.badEndpoint, detail: "The OAuth client has no authorizationEndpoint: set it.")
+            throw OAuthError(.badEndpoint, detail: "The OAuth client has no authorizationEndpoint. Set it.")
         }
         let name = "authorization endpoint"
         _ = try OAuthClient.url(endpoint, name)

@@ -64,7 +64,7 @@ struct DeviceAuthorization: Sendable {
 
     private func codes() async throws -> Codes {
         guard let endpoint = client.deviceAuthorizationEndpoint else {
-            throw OAuthError(.badEndpoint, detail: "The OAuth client has no deviceAuthorizationEndpoint: set it.")
+            throw OAuthError(.badEndpoint, detail: "The OAuth client has no deviceAuthorizationEndpoint. Set it.")
         }
         var form = [(String, String)]()
         if !scopes.isEmpty { form.append(("scope", scopes.joined(separator: " "))) }

@@ -150,7 +150,7 @@ extension OAuthClient {
     /// Requests a token with a refresh token. Its cancellation doesn't end the request: if the answer is lost, so is the session.
     func refresh(_ old: BearerToken, scopes: [String]) async throws -> BearerToken {
         guard let refreshToken = old.refreshToken else {
-            throw OAuthError(.signInRequired, detail: "There is no refresh token: the user must sign in.")
+            throw OAuthError(.signInRequired, detail: "There is no refresh token, so the user must sign in.")
         }
         var grant = [("grant_type", "refresh_token"), ("refresh_token", refreshToken)]
         if !scopes.isEmpty { grant.append(("scope", scopes.joined(separator: " "))) }

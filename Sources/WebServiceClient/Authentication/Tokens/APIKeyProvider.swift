@@ -126,7 +126,7 @@ public struct APIKeyProvider: AuthenticationProvider {
             guard HTTPFields.Field(name: name, value: key).isValid else {
                 throw AuthenticationError(
                     .unusableToken,
-                    message: "The value for \(name) has CR, LF or NUL, or the name isn't a token: often the value ends with a line break.")
+                    message: "The value for \(name) has CR, LF or NUL, or the name isn't a token. Often the value ends with a line break.")
             }
             attempt.request.headers[name] = key
         case .query(let name):

@@ -44,7 +44,7 @@ public struct FileTokenStore: TokenStore {
         }
         guard let content else { return nil }
         guard let token = try? JSONDecoder().decode(BearerToken.self, from: content) else {
-            throw TokenStoreError(message: "\(file.name) has no readable token: remove the file, and sign in again.")
+            throw TokenStoreError(message: "\(file.name) has no readable token. Remove the file, and sign in again.")
         }
         return token
     }
@@ -91,7 +91,7 @@ public struct FileTokenStore: TokenStore {
 
     private func fault(_ failure: PrivateFile.Failure) -> TokenStoreError {
         switch failure.kind {
-        case .unfit: TokenStoreError(message: "\(file.name) isn't the file of a token: name another file.")
+        case .unfit: TokenStoreError(message: "\(file.name) isn't the file of a token. Name another file.")
         case .shared:
             TokenStoreError(
                 message: "Other users can access the token in \(file.name): revoke it if they may have read it, and restrict the file by "

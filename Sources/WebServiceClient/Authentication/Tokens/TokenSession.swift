@@ -280,8 +280,9 @@ final class TokenSession: Sendable {
                 try await self.store.save(nil)
                 self.state.withLock { $0.ignoresStore = false }
             }
-            // Another process may have refreshed the token.
-            if let other = try await self.store.load(), other.value != seen {
+            // Another process may have refreshed the token. Without one in use, the stored one has the refresh token, also after a refresh
+            // that failed.
+            if let other = try await self.store.load(), other.value != seen || old == nil {
                 self.state.withLock { $0.stored = other.value }
                 if let elapsed = self.elapsedIfUsable(other) { return (other, elapsed) }
                 old = other
@@ -402,6 +403,6 @@ final class TokenSession: Sendable {
     private static func shown(_ error: any Error) -> any Error {
         guard error is CancellationError else { return error }
         return AuthenticationError(
-            .tokenUnavailable, message: "The token source was cancelled before it returned an access token: the next call asks it again.")
+            .tokenUnavailable, message: "The token source was cancelled before it returned an access token. The next call asks it again.")
     }
 }

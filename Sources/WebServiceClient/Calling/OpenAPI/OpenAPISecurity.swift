@@ -28,7 +28,7 @@ struct OpenAPISecurity {
         case "apiKey":
             guard let name = node["name"]?.text, !name.isEmpty, let place = node["in"]?.text.flatMap({ SecurityScheme.Place(rawValue: $0) })
             else {
-                document.note(node, "the key has no name, or isn't in a header, the query or a cookie: give the scheme a provider")
+                document.note(node, "the key isn't in a header, the query or a cookie, or has no name: give the scheme a provider")
                 return .unknown(type)
             }
             return .apiKey(name: name, in: place)

@@ -163,6 +163,8 @@ import Testing
             let grant = OAuthGrant.authorizationCode(of: client, open: { _ in Issue.record("it must not be opened") })
             let error = await #expect(throws: OAuthError.self) { try await grant.token(replacing: nil) }
             #expect(error?.code == .badEndpoint)
+            // The mask takes text after "endpoint: " for a secret if the name has a word such as "authorization".
+            #expect(error?.detail?.contains(SecretMask.mask) == false, "\(String(describing: error))")
         }
     }
 }

@@ -232,6 +232,7 @@ import Testing
         let none = OAuthGrant.refreshToken(of: .stub(server))
         let error = await #expect(throws: OAuthError.self) { try await none.token(replacing: nil) }
         #expect(error?.code == .signInRequired && server.requests.count == 2)
+        #expect(error?.detail == "There is no refresh token, so the user must sign in.")
     }
 
     @Test func `a saved refresh token outlives failures of the network and of the server`() async throws {
@@ -258,6 +259,28 @@ import Testing
         #expect(error?.code == .invalidGrant)
         let again = await #expect(throws: OAuthError.self) { try await refused.token(replacing: nil) }
         #expect(again?.code == .signInRequired && server.requests.count == 4)
+    }
+
+    @Test func `a stored session outlives a failed first refresh`() async throws {
+        let stored = BearerToken("a1", lifetime: .seconds(1), issuedAt: .distantPast, refreshToken: "r1")
+        let grants: [@Sendable (OAuthClient) -> OAuthGrant] = [
+            { .refreshToken(of: $0) }, { .device(of: $0) { _ in Issue.record("The user must not sign in again.") } },
+        ]
+        for grant in grants {
+            let server = AuthorizationServerStub { _, number in
+                guard number > 0 else { throw TransportError(.cannotConnect, "no network") }
+                return .json(200, #"{"access_token":"a2","refresh_token":"r2"}"#)
+            }
+            let clock = HandClock()
+            let provider = clock.provide {
+                BearerTokenProvider(grant(.stub(server, clock: clock)), store: MemoryTokenStore(stored))
+            }
+            await #expect(throws: TransportError.self) { try await provider.token() }
+            // Within a second, calls get the last failure.
+            clock.advance(by: .seconds(2))
+            #expect(try await provider.token().value == "a2")
+            #expect(server.forms.map { $0["refresh_token"] } == ["r1", "r1"])
+        }
     }
 
     @Test func `cancelling a refresh doesn't lose its answer`() async throws {
