@@ -56,7 +56,7 @@ public protocol AuthenticationProvider: Sendable {
     ///
     /// A ``ResponseCache`` keeps the responses of each identity apart. Without a text, it asks the provider to authorize a copy of the
     /// request before it looks for a stored response, and the added fields are the identity: the responses of one token serve no other
-    /// token. The cache keeps only a digest of the text.
+    /// token. With an ``OAuthGrant``, the sign-in is the identity, which refreshed tokens share. The cache keeps only a digest of the text.
     var cacheIdentity: String? { get }
 
     /// Whether the server accepted the provider's credentials when it last received them. The default is false, for providers that don't
@@ -75,8 +75,12 @@ extension AuthenticationProvider {
     /// The identity of the credentials that a request will get, for a cache's key.
     func partitionIdentity(for request: ServiceRequest, _ context: CallContext) async throws -> CachePartitions.Identity {
         if let text = cacheIdentity { return .named(SHA256.hexadecimal(of: text)) }
+        let session = (self as? BearerTokenProvider)?.session
+        if let text = await session?.knownSignIn() { return .signIn(SHA256.hexadecimal(of: text)) }
         var attempt = AuthenticationAttempt(request: request, target: .origin)
         try await authorize(&attempt, context: context)
+        // It may have signed in.
+        if let text = session?.signIn { return .signIn(SHA256.hexadecimal(of: text)) }
         return .fields(CachePartitions.digest(ofFieldsAdded: attempt.request.headers, to: request.headers))
     }
 

@@ -207,6 +207,7 @@ extension Chain.Setup {
         partitions.state = setup.partition
         if let provider = setup.provider {
             partitions.identity = { request, context in try await provider.partitionIdentity(for: request, context) }
+            if let session = (provider as? BearerTokenProvider)?.session { partitions.signIn = { session.signIn } }
         }
         if let jar = setup.configuration.cookies {
             let clock = setup.runtime.clock

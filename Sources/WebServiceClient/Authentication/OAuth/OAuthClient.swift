@@ -141,10 +141,12 @@ extension OAuthClient {
                 .unreadableAnswer, status: status, detail: "The token's type is \(type.prefix(40)), but only bearer tokens are supported.")
         }
         let refreshToken = answer["refresh_token"]?.text
-        return BearerToken(
+        var token = BearerToken(
             value, lifetime: answer["expires_in"]?.number.flatMap(BearerToken.lifetime(ofSeconds:)), issuedAt: issued,
             refreshToken: refreshToken?.isEmpty == false ? refreshToken : old?.refreshToken,
             scopes: answer["scope"]?.text.map(BearerToken.scopes(in:)) ?? old?.scopes ?? [])
+        token.signIn = old?.signIn ?? UUID().uuidString
+        return token
     }
 
     /// Requests a token with a refresh token. Its cancellation doesn't end the request: if the answer is lost, so is the session.

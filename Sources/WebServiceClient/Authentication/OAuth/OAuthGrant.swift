@@ -58,6 +58,13 @@ public struct OAuthGrant: TokenSource {
         }
     }
 
+    /// The text that distinguishes the client's own tokens from others; `nil` for a user's, which each sign-in distinguishes.
+    var ownSignIn: String? {
+        guard case .client = signIn else { return nil }
+        let further = client.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return SHA256.hexadecimal(of: ([client.tokenEndpoint, client.id] + scopes + further).joined(separator: "\n"))
+    }
+
     /// Asks the server to revoke a token (RFC 7009).
     public func revoke(_ token: BearerToken) async throws { try await client.revoke(token) }
 

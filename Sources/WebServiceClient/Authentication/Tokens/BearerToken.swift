@@ -15,6 +15,8 @@ public struct BearerToken: Sendable, Hashable, Codable {
     public var refreshToken: String?
     /// The scopes that were granted; empty if the issuer didn't list them.
     public var scopes: [String]
+    /// A text that distinguishes the sign-in that the token comes from; its refreshes keep it. `nil` if it is unknown.
+    var signIn: String?
 
     /// Creates a token.
     public init(
@@ -33,6 +35,7 @@ public struct BearerToken: Sendable, Hashable, Codable {
         case issuedAt = "issued_at"
         case refreshToken = "refresh_token"
         case scopes = "scope"
+        case signIn = "sign_in"
     }
 
     /// Reads a token with the names of RFC 6749 §5.1, such as a server's answer. The seconds of `expires_in` may be a text, as some servers
@@ -49,6 +52,8 @@ public struct BearerToken: Sendable, Hashable, Codable {
         issuedAt = issued.map { Date(timeIntervalSince1970: $0) } ?? Date()
         refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
         scopes = Self.scopes(in: try container.decodeIfPresent(String.self, forKey: .scopes) ?? "")
+        // A server's answer may have a member of this name.
+        signIn = try? container.decode(String.self, forKey: .signIn)
     }
 
     /// Writes the token with the names of RFC 6749 §5.1.
@@ -59,6 +64,7 @@ public struct BearerToken: Sendable, Hashable, Codable {
         try container.encode(issuedAt.timeIntervalSince1970, forKey: .issuedAt)
         try container.encodeIfPresent(refreshToken, forKey: .refreshToken)
         if !scopes.isEmpty { try container.encode(scopes.joined(separator: " "), forKey: .scopes) }
+        try container.encodeIfPresent(signIn, forKey: .signIn)
     }
 
     /// The lifetime of an `expires_in` in seconds, limited to a hundred years; `nil` for numbers that aren't positive, which some servers

@@ -94,6 +94,16 @@ final class TokenSession: Sendable {
     /// The token in use, if it is usable or a call can't wait for another.
     var held: Held? { state.withLock { $0.held } }
 
+    /// The sign-in of the token in use, or of any that the source obtains; `nil` if it is unknown.
+    var signIn: String? { (source as? OAuthGrant)?.ownSignIn ?? held?.token.signIn }
+
+    /// The sign-in of the token in use or, without one, of the stored token.
+    func knownSignIn() async -> String? {
+        if let signIn { return signIn }
+        guard state.withLock({ $0.held == nil && !$0.ignoresStore }) else { return nil }
+        return (try? await store.load())?.signIn
+    }
+
     var isOpened: Bool { state.withLock { $0.isOpened } }
 
     /// The number of calls that wait.

@@ -8,6 +8,8 @@ struct CachePartitions: Sendable {
     enum Identity: Sendable, Hashable {
         /// A digest of a name that the provider gives.
         case named(String)
+        /// A digest of the sign-in that its tokens come from. A later sign-in has another one.
+        case signIn(String)
         /// A digest of the fields that it adds now.
         case fields(String)
     }
@@ -20,20 +22,27 @@ struct CachePartitions: Sendable {
         /// The `Cookie` that the jar adds.
         let cookies: String?
         let rules: HeaderRules
+        /// The provider's current sign-in; `nil` without one.
+        let signIn: (@Sendable () -> String?)?
 
         var isAuthenticated: Bool { identity != nil }
 
         /// Whether a request was sent with the credentials that the partition is for. It wasn't if the provider has since obtained a new
         /// token or answered a challenge.
         func covers(prepared: HTTPFields, sent: HTTPFields) -> Bool {
-            guard case .fields(let digest)? = identity else { return true }
-            return CachePartitions.digest(ofFieldsAdded: sent, to: prepared) == digest
+            switch identity {
+            case nil, .named?: true
+            case .signIn(let digest)?: signIn?().map { SHA256.hexadecimal(of: $0) == digest } ?? false
+            case .fields(let digest)?: CachePartitions.digest(ofFieldsAdded: sent, to: prepared) == digest
+            }
         }
     }
 
     let boundary: OriginBoundary
     /// The identity of the provider's credentials; `nil` if the client has no provider.
     var identity: (@Sendable (ServiceRequest, CallContext) async throws -> Identity)?
+    /// The current sign-in of the provider's tokens; `nil` if the provider has none.
+    var signIn: (@Sendable () -> String?)?
     /// The client's cookie jar: the field that it will add to a request, and a text that distinguishes the jar from others; `nil` without a
     /// jar.
     var cookies: (@Sendable (ServiceRequest) async -> (jar: String, field: String?))?
@@ -51,6 +60,7 @@ struct CachePartitions: Sendable {
             provided = known
             switch known {
             case .named(let text): parts.append("named:" + text)
+            case .signIn(let text): parts.append("sign-in:" + text)
             case .fields(let text): parts.append("fields:" + text)
             }
         }
@@ -60,7 +70,7 @@ struct CachePartitions: Sendable {
             field = jar.field
         }
         let text = parts.isEmpty ? "" : SHA256.hexadecimal(of: parts.joined(separator: "\n"))
-        return Partition(text: text, identity: provided, cookies: field, rules: boundary.rules)
+        return Partition(text: text, identity: provided, cookies: field, rules: boundary.rules, signIn: signIn)
     }
 
     /// Fields that make servers and proxies answer for another host or path.

@@ -150,8 +150,7 @@ struct CookieStore: Sendable {
             }
             isFound = domains[domain]?.contains(where: covers) ?? false
         }
-        // Also a cookie of a subdomain, for a cookie that isn't sent there (RFC 6265bis §5.7): a domain's cookies and those of its
-        // subdomains often go to one service.
+        // A Secure cookie of a subdomain counts, too, even if the new cookie isn't sent there (RFC 6265bis §5.7).
         return isFound || domains.contains { $0.value.contains(where: covers) && CookiePlace.isWithin($0.key, domain: cookie.domain) }
     }
 
