@@ -112,7 +112,9 @@ struct TypeMembers {
         var seen: Set<String> = []
         let all = type.properties.filter { types.selection.contains($0.name, of: name) && seen.insert($0.name).inserted }
         let own = all.filter { !key.contains($0.name) }.sorted { $0.name < $1.name }
-        properties = key.compactMap { part in all.first { $0.name == part } } + own
+        // A model made by code can have a property twice in a key.
+        var parts: Set<String> = []
+        properties = key.filter { parts.insert($0).inserted }.compactMap { part in all.first { $0.name == part } } + own
         relations = type.navigationProperties.filter { types.selection.contains($0.name, of: name) && seen.insert($0.name).inserted }
             .sorted { $0.name < $1.name }
     }

@@ -222,6 +222,9 @@ struct ModelAssembly {
             unique(&schema.containers[index].operationImports, in: path, name: \.name)
         }
         schema.operations = Self.grouped(schema.operations, by: \.name)
+        for index in schema.operations.indices {
+            unique(&schema.operations[index].parameters, in: ReadingState.shown(schema.operations[index].target), name: \.name)
+        }
         var shared: Set<String> = []
         for operation in schema.operations where names.contains(operation.name) && shared.insert(operation.name).inserted {
             reportShared("operation", at: operation.place, path: operation.qualifiedName)
@@ -260,6 +263,12 @@ struct ModelAssembly {
         var seen: Set<String> = []
         unique(&type.properties, in: type.qualifiedName, seen: &seen, name: \.name)
         unique(&type.navigationProperties, in: type.qualifiedName, seen: &seen, name: \.name)
+        var parts: Set<String> = []
+        let key = type.key.filter { parts.insert($0.path).inserted }
+        if key.count == type.key.count { return }
+        state.report(
+            .duplicate, "the key has a property twice", assuming: "the key has it once", at: type.place, path: type.target)
+        type.key = key
     }
 
     private func unique<Child: ServiceModel.Element>(_ children: inout [Child], in path: String, name: (Child) -> String) {

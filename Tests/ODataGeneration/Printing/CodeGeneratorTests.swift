@@ -128,6 +128,13 @@ struct CodeGeneratorTests {
         #expect(generator.warnings.contains { $0.message.contains("\"files\": 16") })
     }
 
+    @Test func aPropertyThatAKeyHasTwiceIsDeclaredOnce() throws {
+        let key = #"<Key><PropertyRef Name="id"/><PropertyRef Name="id"/></Key>"#
+        let type = #"<EntityType Name="twice">\#(key)<Property Name="id" Type="Edm.Int32" Nullable="false"/></EntityType>"#
+        let text = try ShopDocument.generator(nil, ShopDocument.document([type])).files()[0].text
+        #expect(text.components(separatedBy: "var id: OData.ItemField<Int32>").count == 2)
+    }
+
     @Test func hostileDescriptionsStayComments() throws {
         let document = ShopDocument.document([
             """

@@ -108,6 +108,20 @@ import Testing
         #expect(model.structuredType("S.A")?.kind == .entity)
     }
 
+    @Test func duplicatesInKeysAndParameters() throws {
+        let (model, faults) = try faults(
+            """
+            <EntityType Name="A"><Key><PropertyRef Name="x"/><PropertyRef Name="x" Alias="y"/></Key>
+            <Property Name="x" Type="Edm.Int32" Nullable="false"/></EntityType>
+            <Function Name="f"><Parameter Name="p" Type="Edm.Int32"/>
+            <Parameter Name="p" Type="Edm.String"/><ReturnType Type="Edm.Int32"/></Function>
+            """)
+        #expect(faults == ["duplicate 4", "duplicate 7"])
+        #expect(model.entityType("S.A")?.key.map(\.name) == ["x"])
+        #expect(model.operations("S.f").map(\.target) == ["S.f(Edm.Int32)"])
+        #expect(try ServiceModel(json: model.json()) == model.jsonForm)
+    }
+
     @Test func schemasOfOneNamespace() throws {
         let model = try ServiceModel(
             xml: Data(
@@ -241,7 +255,7 @@ import Testing
             """)
         #expect(
             faults == [
-                "unknownKeyProperty 4", "unknownKeyProperty 4", "duplicate 5", "unknownPartner 6", "duplicate 7", "unknownPartner 7",
+                "duplicate 4", "unknownKeyProperty 4", "duplicate 5", "unknownPartner 6", "duplicate 7", "unknownPartner 7",
                 "duplicate 9",
             ])
         let type = try #require(model.entityType("S.A"))

@@ -268,7 +268,7 @@ import Testing
         let both = try model(main, version: "3.0", references: reference, ["ext.xml": other])
         #expect(both.complexType("Ext.Address") != nil)
         #expect(both.diagnostics.filter { $0.severity == .repaired }.map(\.kind) == [.unknownBase])
-        // The attribute can have the prefix of the element, and annotations have references of their own.
+        // The attribute can have the prefix of the element, and annotations have separate references.
         let more = """
             <edmx:Reference edmx:Url="a.xml"/><edmx:AnnotationsReference Url="b.xml"><edmx:Include TermNamespace="T" Qualifier="Phone"/>
             </edmx:AnnotationsReference>
