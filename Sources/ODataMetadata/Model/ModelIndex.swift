@@ -100,13 +100,14 @@ final class ModelIndex: Sendable {
     private static func namespaces(schemas: [ServiceModel.Schema], references: [ServiceModel.Reference]) -> [String: String] {
         var result: [String: String] = [:]
         // An alias doesn't hide the namespace of a schema.
-        let own = Set(schemas.map(\.namespace))
+        let includes = references.flatMap(\.includes)
+        let own = Set(schemas.map(\.namespace) + includes.map(\.namespace))
         func add(_ alias: String?, _ namespace: String) {
             guard let alias, result[alias] == nil, !own.contains(alias) else { return }
             result[alias] = namespace
         }
         for schema in schemas { add(schema.alias, schema.namespace) }
-        for include in references.flatMap(\.includes) { add(include.alias, include.namespace) }
+        for include in includes { add(include.alias, include.namespace) }
         return result
     }
 

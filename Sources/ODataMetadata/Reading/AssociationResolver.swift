@@ -76,9 +76,10 @@ extension Associations {
                     .invalidValue, "the constraint of '\(key.association)' has different numbers of properties",
                     assuming: "the surplus ones are ignored", at: association.place, path: relation.target)
             }
-            relation.referentialConstraints = zip(constraint.dependent, constraint.principal).map {
-                ServiceModel.ReferentialConstraint(property: $0, referencedProperty: $1)
-            }
+            relation.referentialConstraints =
+                zip(constraint.dependent, constraint.principal).map {
+                    ServiceModel.ReferentialConstraint(property: $0, referencedProperty: $1)
+                }.unique
         }
     }
 

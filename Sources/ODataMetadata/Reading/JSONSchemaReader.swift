@@ -50,6 +50,7 @@ struct JSONSchemaReader {
             }
             guard state.isShort(namespace, at: tree.place, assuming: "the inclusion is ignored") else { return nil }
             let alias = object.string("$Alias", state)
+            state.begin(schema: namespace)
             if let alias { state.declare(alias: alias, of: namespace, at: tree.place) }
             return (ServiceModel.Include(namespace: namespace, alias: alias), object)
         }

@@ -220,6 +220,11 @@ struct ModelAssembly {
             unique(&schema.containers[index].singletons, in: path, seen: &seen, name: \.name)
             // V2 and V3 allow overloads of function imports.
             unique(&schema.containers[index].operationImports, in: path, name: \.name)
+            for item in schema.containers[index].operationImports where seen.contains(item.name) {
+                state.report(
+                    .duplicate, "the import has the name of an entity set or singleton",
+                    assuming: "both are kept, but CSDL JSON can't hold both", at: item.place, path: item.target, severity: .noted)
+            }
         }
         schema.operations = Self.grouped(schema.operations, by: \.name)
         for index in schema.operations.indices {
@@ -263,6 +268,15 @@ struct ModelAssembly {
         var seen: Set<String> = []
         unique(&type.properties, in: type.qualifiedName, seen: &seen, name: \.name)
         unique(&type.navigationProperties, in: type.qualifiedName, seen: &seen, name: \.name)
+        for index in type.navigationProperties.indices {
+            let relation = type.navigationProperties[index]
+            let constraints = relation.referentialConstraints.unique
+            if constraints.count == relation.referentialConstraints.count { continue }
+            state.report(
+                .duplicate, "there are two constraints of one property", assuming: "the first counts", at: relation.place,
+                path: relation.target)
+            type.navigationProperties[index].referentialConstraints = constraints
+        }
         var parts: Set<String> = []
         let key = type.key.filter { parts.insert($0.path).inserted }
         if key.count == type.key.count { return }
@@ -307,6 +321,14 @@ struct ModelAssembly {
 
     private static func place(of element: some ServiceModel.Element) -> Place {
         element.position.map { Place(line: $0.line, column: $0.column) } ?? .unknown
+    }
+}
+
+extension [ServiceModel.ReferentialConstraint] {
+    /// The first constraint of each property.
+    var unique: [ServiceModel.ReferentialConstraint] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0.property).inserted }
     }
 }
 

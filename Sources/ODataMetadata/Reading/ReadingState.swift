@@ -4,7 +4,7 @@ final class ReadingState {
     private(set) var namespaces: [String: String]
     /// The names read so far that begin with neither a known alias nor a namespace of the document.
     private var unresolved: Set<String> = []
-    /// The namespaces of the document's schemas that were found so far. An alias can't hide them.
+    /// The namespaces of the document's schemas, and of those that it includes, that were found so far. An alias can't hide them.
     private(set) var schemas: Set<String>
     private var resolved: [String: String] = [:]
     var version = ServiceModel.Version.v4

@@ -26,7 +26,12 @@ struct XMLExpressionReader {
             state.report(.missing, "\(node.name) has no Term", assuming: "the annotation is ignored", at: node.place)
             return nil
         }
-        let name = state.name(term)
+        var name = state.name(term)
+        if name.utf8.first == UInt8(ascii: "@") {
+            // The sign belongs to paths and to CSDL JSON.
+            name = state.name(String(ReadingState.trimmed(term).dropFirst()))
+            state.invalid("Term", term, assuming: "it is '\(name)'", at: node.place)
+        }
         return state.within("@" + name) {
             var annotation = ServiceModel.Annotation(term: name, qualifier: node.take("Qualifier"))
             annotation.value = node.name == "TypeAnnotation" ? .record(record(node)) : value(of: node)

@@ -28,6 +28,7 @@ struct XMLSchemaReader {
                 }
                 guard state.isShort(namespace, at: child.place, assuming: "the inclusion is ignored") else { continue }
                 let alias = child.take("Alias")
+                state.begin(schema: namespace)
                 if let alias { state.declare(alias: alias, of: namespace, at: child.place) }
                 reference.includes.append(ServiceModel.Include(namespace: namespace, alias: alias))
                 reportRest(of: child)

@@ -57,20 +57,20 @@ private struct JSONForm {
 
     private func schema(_ schema: ServiceModel.Schema) -> ServiceModel.Schema {
         var schema = plain(schema)
-        schema.entityTypes = schema.entityTypes.map(structuredType)
-        schema.complexTypes = schema.complexTypes.map(structuredType)
-        schema.enumTypes = schema.enumTypes.map { type in
+        schema.entityTypes = schema.entityTypes.filter { Self.isMember($0.name) }.map(structuredType)
+        schema.complexTypes = schema.complexTypes.filter { Self.isMember($0.name) }.map(structuredType)
+        schema.enumTypes = schema.enumTypes.filter { Self.isMember($0.name) }.map { type in
             var type = plain(type)
             // A member is a number in JSON, so it can't contain extensions.
-            type.members = type.members.map { plain($0, keepsPlain: false) }
+            type.members = type.members.filter { Self.isMember($0.name) }.map { plain($0, keepsPlain: false) }
             return type
         }
-        schema.typeDefinitions = schema.typeDefinitions.map { definition in
+        schema.typeDefinitions = schema.typeDefinitions.filter { Self.isMember($0.name) }.map { definition in
             var definition = plain(definition)
             definition.underlyingType = plain(definition.underlyingType)
             return definition
         }
-        schema.terms = schema.terms.map { term in
+        schema.terms = schema.terms.filter { Self.isMember($0.name) }.map { term in
             var term = plain(term)
             term.type = type(term.type)
             return term
@@ -79,28 +79,35 @@ private struct JSONForm {
         var names = Set(
             (schema.entityTypes + schema.complexTypes).map(\.name) + schema.enumTypes.map(\.name) + schema.typeDefinitions.map(\.name)
                 + schema.terms.map(\.name))
-        schema.containers.removeAll { names.contains($0.name) }
+        schema.containers.removeAll { names.contains($0.name) || !Self.isMember($0.name) }
         names.formUnion(schema.containers.map(\.name))
-        schema.operations = schema.operations.filter { !names.contains($0.name) }.map(operation)
+        schema.operations = schema.operations.filter { !names.contains($0.name) && Self.isMember($0.name) }.map(operation)
         schema.containers = schema.containers.map { container in
             var container = plain(container)
-            container.entitySets = container.entitySets.map { set in
+            container.entitySets = container.entitySets.filter { Self.isMember($0.name) }.map { set in
                 var set = plain(set)
                 set.bindings = set.bindings.map(bare)
                 return set
             }
-            container.singletons = container.singletons.map { singleton in
+            container.singletons = container.singletons.filter { Self.isMember($0.name) }.map { singleton in
                 var singleton = plain(singleton)
                 singleton.bindings = singleton.bindings.map(bare)
                 return singleton
             }
-            container.operationImports = container.operationImports.map { plain($0) }
+            let names = Set(container.entitySets.map(\.name) + container.singletons.map(\.name))
+            container.operationImports = container.operationImports.filter { Self.isMember($0.name) && !names.contains($0.name) }
+                .map { plain($0) }
             return container
         }
         for index in schema.targetedAnnotations.indices {
             schema.targetedAnnotations[index].annotations = schema.targetedAnnotations[index].annotations.map(annotation)
         }
         return schema
+    }
+
+    /// Whether a name is that of a part of the model in JSON: others are control members and annotations.
+    private static func isMember(_ name: String) -> Bool {
+        name.utf8.first != UInt8(ascii: "$") && !name.utf8.contains(UInt8(ascii: "@"))
     }
 
     /// A binding is a string in JSON.
@@ -110,12 +117,12 @@ private struct JSONForm {
 
     private func structuredType(_ type: ServiceModel.StructuredType) -> ServiceModel.StructuredType {
         var type = plain(type)
-        type.properties = type.properties.map { property in
+        type.properties = type.properties.filter { Self.isMember($0.name) }.map { property in
             var property = plain(property)
             property.type = self.type(property.type)
             return property
         }
-        type.navigationProperties = type.navigationProperties.map { relation in
+        type.navigationProperties = type.navigationProperties.filter { Self.isMember($0.name) }.map { relation in
             var relation = plain(relation)
             relation.onDeleteAnnotations = relation.onDeleteAnnotations.map(annotation)
             relation.referentialConstraints = relation.referentialConstraints.map { constraint in
@@ -226,7 +233,7 @@ private struct JSONForm {
     private func record(_ record: ServiceModel.Expression.Record) -> ServiceModel.Expression.Record {
         ServiceModel.Expression.Record(
             type: record.type,
-            values: record.values.map { value in
+            values: record.values.filter { Self.isMember($0.name) }.map { value in
                 .init(
                     name: value.name, value: value.value.map(expression) ?? .bool(true), annotations: value.annotations.map(annotation))
             }, annotations: record.annotations.map(annotation))

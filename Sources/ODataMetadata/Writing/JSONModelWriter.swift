@@ -5,8 +5,9 @@ extension ServiceModel {
     ///
     /// CSDL JSON has fewer kinds of constants: dates, paths, members of enumerations and similar values become strings. It has no
     /// `MaxLength` of `max`, and can't contain elements of other namespaces, or attributes of the document's root and of bindings. Other
-    /// attributes of other namespaces become annotations, operations and containers with the name of a type are left out, and annotations without a value get the default
-    /// value of their term, or else `true`. Reading the document results in the model with these changes.
+    /// attributes of other namespaces become annotations, and annotations without a value get the default value of their term, or else
+    /// `true`. Left out are operations and containers with the name of a type, imports with the name of a set, and all parts whose names
+    /// begin with `$` or contain `@`. Reading the document results in the model with these changes.
     public func json() -> Data {
         Data(JSONModelWriter(model: jsonForm).document().utf8)
     }

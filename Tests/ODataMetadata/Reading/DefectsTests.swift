@@ -112,11 +112,14 @@ import Testing
         let (model, faults) = try faults(
             """
             <EntityType Name="A"><Key><PropertyRef Name="x"/><PropertyRef Name="x" Alias="y"/></Key>
-            <Property Name="x" Type="Edm.Int32" Nullable="false"/></EntityType>
+            <Property Name="x" Type="Edm.Int32" Nullable="false"/>
+            <NavigationProperty Name="n" Type="S.A"><ReferentialConstraint Property="x" ReferencedProperty="x"/>
+            <ReferentialConstraint Property="x" ReferencedProperty="y"/></NavigationProperty></EntityType>
             <Function Name="f"><Parameter Name="p" Type="Edm.Int32"/>
             <Parameter Name="p" Type="Edm.String"/><ReturnType Type="Edm.Int32"/></Function>
             """)
-        #expect(faults == ["duplicate 4", "duplicate 7"])
+        #expect(faults == ["duplicate 4", "duplicate 6", "duplicate 9"])
+        #expect(model.navigationProperty("n", of: "S.A")?.referentialConstraints.map(\.referencedProperty) == ["x"])
         #expect(model.entityType("S.A")?.key.map(\.name) == ["x"])
         #expect(model.operations("S.f").map(\.target) == ["S.f(Edm.Int32)"])
         #expect(try ServiceModel(json: model.json()) == model.jsonForm)
@@ -369,11 +372,13 @@ import Testing
         let (model, faults) = try faults(
             """
             <ComplexType Name="C"><Property Name="a" Type="Edm.String" MaxLength="4294967295"/>
-            <Annotation Term="T.a" EnumMember="N.E/A,N.E/B"/></ComplexType>
+            <Annotation Term="T.a" EnumMember="N.E/A,N.E/B"/>
+            <Annotation Term="@N.b" Bool="true"/></ComplexType>
             """, attributes: "Alias=\"N\"")
-        #expect(faults.isEmpty)
+        #expect(faults == ["invalidValue 6"])
         let type = try #require(model.complexType("S.C"))
         #expect(type.properties.first?.type.maxLength == .fixed(4_294_967_295))
+        #expect(type.annotations.map(\.term) == ["T.a", "S.b"])
         #expect(type.annotations.first?.value == .enumMembers(["S.E/A", "S.E/B"]) && type.annotations.first?.value?.text == "A,B")
     }
 }

@@ -61,6 +61,23 @@ import Testing
         #expect(try ServiceModel(xml: model.xml()) == model)
     }
 
+    @Test func namesThatJSONCantHold() throws {
+        let text = """
+            <EntityType Name="A"><Key><PropertyRef Name="id"/></Key><Property Name="id" Type="Edm.Int32" Nullable="false"/>
+            <Property Name="$x" Type="Edm.String"/><Property Name="a@b" Type="Edm.String"/></EntityType><ComplexType Name="@C"/>
+            <EnumType Name="E"><Member Name="$m"/><Member Name="n"/></EnumType><Action Name="As"/>
+            <EntityContainer Name="K"><EntitySet Name="As" EntityType="S.A"/><ActionImport Name="As" Action="S.As"/></EntityContainer>
+            """
+        let model = try ServiceModel(xml: document(text))
+        let notes = model.diagnostics.filter { $0.kind == .duplicate }.map(\.message)
+        #expect(notes == ["the import has the name of an entity set or singleton"])
+        #expect(try ServiceModel(xml: model.xml()) == model)
+        let json = try ServiceModel(json: model.json())
+        #expect(json == model.jsonForm && json.diagnostics.isEmpty)
+        #expect(json.entityType("S.A")?.properties.map(\.name) == ["id"] && json.enumType("S.E")?.members.map(\.name) == ["n"])
+        #expect(json.entitySets.map(\.name) == ["As"] && json.operationImports.isEmpty && !json.operations("S.As").isEmpty)
+    }
+
     @Test func attributesOfOtherNamespaces() throws {
         let text = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:sap="http://www.sap.com/Protocols/SAPData">
