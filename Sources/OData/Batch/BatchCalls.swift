@@ -162,9 +162,19 @@ extension ODataClient {
         let operation = ODataOperation(route: "$batch")
         let isRepeatable = !isSafe && (sendsRepeatableRequests || headers[Repeatability.requestID] != nil)
         let accept = Self.batchType(isJSON: writer.isJSON)
-        let source = try await batchSource(
-            try batchCall(body, writer, headers, policy, isSafe: isSafe), operation, isRepeatable: isRepeatable,
-            waiting: headers.preferAsynchronous ? { try await self.batchSource(after: $0, at: $1, operation, accept: accept) } : nil)
+        let source: BatchSource
+        do {
+            source = try await batchSource(
+                try batchCall(body, writer, headers, policy, isSafe: isSafe), operation, isRepeatable: isRepeatable,
+                waiting: headers.preferAsynchronous
+                    ? { try await self.batchSource(after: $0, at: $1, operation, accept: accept) } : nil)
+        } catch var error as ServiceError where error.stage == .status && (error.status == 415 || error.status == 406) {
+            if printer.version > .v2 {
+                let other = writer.isJSON ? ".multipart" : ".json"
+                error.message += " If the service has batches in the other format only, set batching.format to \(other)."
+            }
+            throw error
+        }
         return try BatchExchange(source, matcher, client: self, operation: operation) { link, page in
             try await self.batchSource(self.continuation(link, from: page, operation), operation, waiting: nil)
         }

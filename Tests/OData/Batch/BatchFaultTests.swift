@@ -108,6 +108,20 @@ import WebServiceTesting
         }
     }
 
+    @Test func `a service that refuses the format leads to the setting`() async throws {
+        let formats = [(ODataVersion.v2, ""), (.v4, "batching.format to .json"), (.v401, "batching.format to .multipart")]
+        for (version, hint) in formats {
+            for status in [406, 415] {
+                let stub = StubTransport()
+                let client = stub.client(version)
+                stub.fallback(.json(#"{"error":{"code":null,"message":"not supported"}}"#, status: status))
+                let error = await #expect(throws: ServiceError.self) { _ = try await client.send(Parts(people).batch) }
+                #expect(error?.status == status && error?.message.contains("not supported") == true)
+                #expect(error?.message.contains(hint.isEmpty ? "batching.format" : hint) == !hint.isEmpty, "\(error?.message ?? "")")
+            }
+        }
+    }
+
     @Test func `an error in place of the answer is the error of the batch, also with a success status`() async throws {
         let stub = StubTransport()
         for body in [#"{"error":{"code":"x","message":"too much"}}"#, #"{"responses":[],"error":{"code":"x","message":"too much"}}"#] {
