@@ -69,21 +69,22 @@ extension ODataClient {
         let created = WriteResult(response)
         guard properties.count > 0 else { return created }
         do {
+            guard let place = created.location?.absoluteString ?? created.entityID else {
+                throw error(
+                    name, .decoding, .link, "The service's answer has neither a location (Location) nor an id of the new entity.",
+                    response: ResponseSummary(of: response))
+            }
             var update = WriteOperation(updateMethod, ODataQuery(ResourcePath("entity")))
             update.body = .object(properties)
             update.isUpdate = true
             update.condition = created.etag.map { .version($0) } ?? .usual
             update.preference = preference
-            update.link = try routed(created.location?.absoluteString ?? created.entityID, name)
+            update.link = try routed(PayloadLink(text: place), name)
             return WriteResult(created, updatedBy: try await write(update, Entity.self))
         } catch let reason as ServiceError where reason.kind != .cancelled {
             let cause = MediaCreationError(location: created.location, entityID: created.entityID, reason: reason)
             throw error(name, reason.stage, reason.kind, cause.description, cause: cause, response: reason.response)
         }
-    }
-
-    private func routed(_ link: String?, _ operation: ODataOperation) throws -> RoutedLink {
-        try routed(link.map { PayloadLink(text: $0) }, operation)
     }
 
     /// Returns the media type of written bytes.

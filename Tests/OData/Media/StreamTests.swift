@@ -47,6 +47,19 @@ import WebServiceTesting
         }
     }
 
+    @Test func `without its location, a new media entity can't get its properties`() async throws {
+        let client = client()
+        let photos = FetchRequest<DynamicEntity>(from: "Photos")
+        stub.fallback(.json(#"{"Id":9}"#, status: 201))
+        let error = await #expect(throws: ServiceError.self) {
+            try await client.createMedia(RequestBody(png), contentType: "image/png", in: photos, setting: ["Title": "t"])
+        }
+        #expect(error?.cause is MediaCreationError && error?.message.contains("Location") == true && stub.requests.count == 1)
+        // Without properties the location isn't needed.
+        let created = try await client.createMedia(RequestBody(png), contentType: "image/png", in: photos)
+        #expect(created.entity?.value["Id"] == 9 && created.location == nil)
+    }
+
     @Test func `references print the path of their stream`() async throws {
         let client = client()
         stub.fallback(.data(png))
