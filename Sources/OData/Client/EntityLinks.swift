@@ -84,7 +84,7 @@ extension ODataClient {
         do throws(ODataLinkError) {
             guard let link else { throw .notLoaded }
             let base = link.base.url(page: root) ?? root
-            var url = try NextLink.url(link.text, context: nil, page: base)
+            var url = try NextLink.url(link.text, context: nil, page: base, root: linkRoot)
             if link.leadsToValue { url = try Self.valueURL(of: url) }
             return try routed(url, service: serviceOrigin ?? Origin(base))
         } catch {

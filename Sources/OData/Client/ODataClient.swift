@@ -264,7 +264,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public func pages<Entity>(matching request: FetchRequest<Entity>) -> ODataPages<Entity> {
         let operation = ODataOperation(request.query)
         return ODataPages(
-            foreignLinks: foreignLinks, limit: request.options.top, origin: serviceOrigin, prefetches: prefetchesPages,
+            foreignLinks: foreignLinks, limit: request.options.top, origin: serviceOrigin, linkRoot: linkRoot, prefetches: prefetchesPages,
             streams: streamsPages,
             fetch: { step in
                 let response: ServiceResponse<ODataPage<Entity>> = try await self.response(
@@ -297,7 +297,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         let base = try page.linkBase.root?.page ?? LongQueryPolicy.base(of: call(operation, to: target).url())
         let next: ServiceCall
         do throws(ODataLinkError) {
-            let named = try NextLink.url(link, context: page.context, page: base)
+            let named = try NextLink.url(link, context: page.context, page: base, root: linkRoot)
             let (url, isForeign) = try NextLink.route(named, service: serviceOrigin ?? Origin(base), policy: foreignLinks)
             next = paged(call(operation, link: url, isForeign: isForeign), operation)
         } catch {

@@ -136,6 +136,10 @@ extension ODataClient {
         return path.hasSuffix("/") ? url : URL(string: path + "/") ?? url
     }
 
+    /// The root that relative links without a context are relative to in version 2, as in its Atom payloads (`xml:base`); `nil` in later
+    /// versions, whose links are relative to the payload's URL.
+    var linkRoot: URL? { printer.version == .v2 ? try? rootURL(ODataOperation(route: "link")) : nil }
+
     /// Returns an error of an operation outside of its exchange.
     func error(
         _ operation: ODataOperation, _ stage: ServiceError.Stage, _ kind: ServiceError.Kind, _ message: String, cause: (any Error)? = nil,

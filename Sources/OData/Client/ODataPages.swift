@@ -17,6 +17,8 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
     let limit: Int?
     /// The origin that links must lead to; if unknown, the first page's.
     let origin: Origin?
+    /// The root that links are relative to in version 2.
+    var linkRoot: URL?
     /// Whether the next page is fetched while the current one is in use.
     var prefetches = false
     /// Whether entities are returned while their page arrives.
@@ -27,7 +29,9 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
     /// Makes the error that is thrown for a refused link.
     var failure: @Sendable (ODataLinkError) -> any Error = { $0 }
 
-    var walk: PageWalk { PageWalk(limit: limit, origin: origin, foreignLinks: foreignLinks, refusal: failure) }
+    var walk: PageWalk {
+        PageWalk(limit: limit, origin: origin, linkRoot: linkRoot, foreignLinks: foreignLinks, refusal: failure)
+    }
 
     /// Returns an iterator that starts at the first page.
     public func makeAsyncIterator() -> Iterator {

@@ -15,7 +15,8 @@ extension ODataClient {
     public func pages<Entity>(of relation: ToMany<Entity>) -> ODataPages<Entity> {
         let operation = ODataOperation(route: "relation")
         return ODataPages(
-            foreignLinks: foreignLinks, limit: nil, origin: serviceOrigin, prefetches: prefetchesPages, streams: streamsPages,
+            foreignLinks: foreignLinks, limit: nil, origin: serviceOrigin, linkRoot: linkRoot, prefetches: prefetchesPages,
+            streams: streamsPages,
             fetch: { step in
                 if let page = try self.given(step, of: relation, operation) { return page }
                 let response: ServiceResponse<ODataPage<Entity>> = try await self.response(
@@ -75,7 +76,7 @@ extension ODataClient {
     private func following(_ link: String?, _ operation: ODataOperation, from base: URL) throws -> ServiceCall {
         do throws(ODataLinkError) {
             guard let link else { throw .notLoaded }
-            let named = try NextLink.url(link, context: nil, page: base)
+            let named = try NextLink.url(link, context: nil, page: base, root: linkRoot)
             let (url, isForeign) = try NextLink.route(named, service: serviceOrigin ?? Origin(base), policy: foreignLinks)
             return call(operation, link: url, isForeign: isForeign)
         } catch {

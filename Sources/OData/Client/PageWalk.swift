@@ -20,12 +20,18 @@ struct PageWalk {
     private var remaining: Int?
     /// The origin that links must lead to; if unknown, the first page's.
     private var origin: Origin?
+    /// The root that links are relative to in version 2.
+    private let linkRoot: URL?
     /// Hashes of the pages' URLs: eight bytes per page, however many there are.
     private var seen: Set<Int> = []
 
-    init(limit: Int?, origin: Origin?, foreignLinks: ForeignLinkPolicy, refusal: @escaping @Sendable (ODataLinkError) -> any Error) {
+    init(
+        limit: Int?, origin: Origin?, linkRoot: URL?, foreignLinks: ForeignLinkPolicy,
+        refusal: @escaping @Sendable (ODataLinkError) -> any Error
+    ) {
         remaining = limit
         self.origin = origin
+        self.linkRoot = linkRoot
         self.foreignLinks = foreignLinks
         self.refusal = refusal
     }
@@ -65,7 +71,7 @@ struct PageWalk {
         seen.insert(url.absoluteString.hashValue)
         guard !isFull, let link = page.nextLink else { return }
         do throws(ODataLinkError) {
-            let named = try NextLink.url(link, context: page.context, page: url)
+            let named = try NextLink.url(link, context: page.context, page: url, root: linkRoot)
             let (next, isForeign) = try NextLink.route(named, service: origin, policy: foreignLinks)
             guard !seen.contains(next.absoluteString.hashValue) else { throw .loop(NextLink.shown(next)) }
             step = .link(next, isForeign: isForeign)

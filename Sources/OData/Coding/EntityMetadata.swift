@@ -124,6 +124,8 @@ extension EntityMetadata: Decodable {
         // V2 has one URI, which is id, read link and edit link.
         id = object["id"]?.string ?? object["uri"]?.string
         editLink = object["uri"]?.string
+        // Other links are relative to the service's root, where the entity's canonical URL is.
+        if let editLink, NextLink.resolved(editLink, against: nil)?.scheme != nil { linkBase.inner.append(editLink) }
         typeName = object["type"]?.string
         etag = object["etag"]?.string
         let stream = EdmStream(v2: object)

@@ -253,7 +253,7 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
     /// Returns the URL of a link in a page.
     private func resolved(_ link: String, _ context: String?, _ base: URL, isNext: Bool) throws -> URL {
         do throws(ODataLinkError) {
-            let named = try NextLink.url(link, context: context, page: base)
+            let named = try NextLink.url(link, context: context, page: base, root: client.linkRoot)
             // The links of a service's changes must lead to the same service.
             let policy = client.foreignLinks == .rebase ? ForeignLinkPolicy.rebase : .refuse
             let (url, _) = try NextLink.route(named, service: client.serviceOrigin ?? Origin(base), policy: policy)

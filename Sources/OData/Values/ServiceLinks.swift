@@ -6,10 +6,22 @@ enum NextLink {
     /// Resolves a link. A relative link is resolved against the page's context, which itself is resolved against the page's URL.
     ///
     /// Nothing is appended or re-encoded: only characters that are invalid in a URL are percent-encoded.
-    static func url(_ link: String, context: String?, page: URL) throws(ODataLinkError) -> URL {
-        guard let url = resolved(link, against: base(context: context, page: page)), Origin(url) != nil,
+    ///
+    /// - Parameter root: the service's root, to which links without a context are relative in version 2; `nil` in later versions.
+    static func url(_ link: String, context: String?, page: URL, root: URL? = nil) throws(ODataLinkError) -> URL {
+        let ofRoot = context == nil ? root.flatMap { resolved(link, below: $0, page: page) } : nil
+        guard let url = ofRoot ?? resolved(link, against: base(context: context, page: page)), Origin(url) != nil,
             url.scheme == "https" || url.scheme == "http"
         else { throw .malformed(String(link.prefix(200))) }
+        return url
+    }
+
+    /// Returns the URL of a link that is relative to a root; `nil` if it isn't below the root, has no path, or comes from a page elsewhere.
+    private static func resolved(_ link: String, below root: URL, page: URL) -> URL? {
+        let start = root.absoluteString.prefix { $0 != "?" }
+        guard page.absoluteString.hasPrefix(start), let url = resolved(link, against: root), url.absoluteString.hasPrefix(start),
+            url.absoluteString.utf8.count > start.utf8.count, !link.trimmingCharacters(in: .whitespacesAndNewlines).hasPrefix("?")
+        else { return nil }
         return url
     }
 

@@ -197,6 +197,45 @@ import WebServiceTesting
         }
     }
 
+    @Test(arguments: ["https://h.example/svc", "https://h.example/svc/", "https://h.example/svc/?sap-client=1"])
+    func `links of version 2 that stay below the service's root are relative to it`(root: String) async throws {
+        // Olingo writes them so, also for a relation's page.
+        let client = stub.client(.v2, root: root)
+        let relation = FetchRequest<Leaf>(from: "E(2)/Nav")
+        var last: String? { stub.requests.last?.request.url.absoluteString }
+        func page(_ members: String) -> StubAnswer { .json(#"{"d":{"results":[{"Id":1}]\#(members)}}"#) }
+        for (link, url) in [
+            ("E(2)/Nav?$skiptoken=2", "https://h.example/svc/E(2)/Nav?$skiptoken=2"), ("F?$skip=1", "https://h.example/svc/F?$skip=1"),
+            ("?$skiptoken=2", "https://h.example/svc/E(2)/Nav?$skiptoken=2"), ("../F?$skip=1", "https://h.example/svc/F?$skip=1"),
+        ] {
+            for streams in [true, false] {
+                client.streamsPages = streams
+                stub.fallback(.inTurn(page(#","__next":"\#(link)""#), page("")))
+                for try await _ in client.entities(matching: relation) {}
+                #expect(last?.hasPrefix(url) == true, "\(last ?? "")")
+            }
+            stub.fallback(.inTurn(page(#","__next":"\#(link)""#), page("")))
+            let first = try await client.page(relation)
+            _ = try await client.page(after: first, of: relation)
+            #expect(last?.hasPrefix(url) == true, "\(last ?? "")")
+            stub.fallback(.inTurn(page(#","__next":"\#(link)""#), page(#","__delta":"E?!deltatoken='1'""#)))
+            for try await _ in client.changes(of: relation) {}
+            #expect(last?.hasPrefix(url) == true, "\(last ?? "")")
+        }
+        stub.fallback(.json(#"{"d":{"__metadata":{"uri":"E('a')","media_src":"E('a')/$value"},"Id":1}}"#))
+        let metadata = try await client.entity(EntityRequest<Leaf>(at: "E(2)/Nav")).metadata
+        _ = try await client.entity(at: metadata, as: Leaf.self)
+        #expect(last?.hasPrefix("https://h.example/svc/E('a')") == true, "\(last ?? "")")
+        let absolute = #"{"uri":"https://h.example/svc/E('a')","media_src":"E('a')/$value"}"#
+        stub.fallback(.json(#"{"d":{"__metadata":\#(absolute),"Id":1}}"#))
+        let other = try await client.entity(EntityRequest<Leaf>(at: "E(2)/Nav")).metadata
+        #expect(other.url(of: other.media?.readLink)?.absoluteString == "https://h.example/svc/E('a')/$value")
+        #expect(other.media.flatMap { $0.url(of: $0.readLink) }?.absoluteString == "https://h.example/svc/E('a')/$value")
+        stub.fallback(.data(Data([1]), type: "image/png"))
+        _ = try await client.content(of: StreamReference(mediaOf: metadata))
+        #expect(last?.hasPrefix("https://h.example/svc/E('a')/$value") == true, "\(last ?? "")")
+    }
+
     @Test func `links of relations that code created are relative to the service's root`() async throws {
         for root in ["https://h.example/svc", "https://h.example/svc/", "https://h.example/svc?sap-client=1"] {
             let client = stub.client(.v4, root: root)
