@@ -103,8 +103,8 @@ struct BatchAnswering: Sendable {
         return ServiceError(call: identity, stage: .status, kind: .status, message: cause.description, cause: cause)
     }
 
-    /// Returns the error of a part without a response. That of a failed group has the group's error body, but not its status: it may be the
-    /// status of another request.
+    /// Returns the error of a part without a response. If its group failed, the error has the group's error body, but not its status, which
+    /// may be the status of another request.
     func failure(_ cause: ODataBatchError) -> ServiceError {
         var error = ServiceError(call: identity, stage: .status, kind: .batch, message: cause.description, cause: cause)
         if case .groupFailed(let reason) = cause { error.errorBody = reason.errorBody }
