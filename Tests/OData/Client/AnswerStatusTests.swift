@@ -92,7 +92,8 @@ import WebServiceTesting
         for version in ODataVersion.allCases {
             let client = stub.client(version)
             for call in changes where version != .v2 || !call.name.hasPrefix("set of") {
-                // Relative locations are resolved against the request's URL (RFC 9110, section 10.2.2); for `set` and `removeReference`, that is a property's.
+                // Relative locations are resolved against the request's URL (RFC 9110, section 10.2.2); for `set` and `removeReference`,
+                // that is a property's.
                 let relative =
                     switch call.name {
                     case "removeReference": version == .v2 ? "/svc/Items(1)/$links/Items(7)" : "/svc/Items(1)/Part/Items(7)"
