@@ -210,7 +210,7 @@ enum CallPurpose: Sendable, Hashable {
 }
 
 /// The reason why a response with a success status isn't the response to the request.
-public enum ODataStatusError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum ODataStatusError: DescribedError, Sendable, Hashable {
     /// 202 (Accepted): the service continues asynchronously and provides the result later (Protocol 4.01, section 11.6). The monitor's URL,
     /// which may contain secrets, returns the progress and then the result.
     case accepted(monitor: URL?, retryAfter: RetryAfter?)

@@ -122,6 +122,13 @@ import WebServiceTesting
         }
     }
 
+    @Test func `A status error has its text in every place`() {
+        for error in [ODataStatusError.accepted(monitor: nil, retryAfter: .seconds(3)), .created(at: nil), .unexpected(206)] {
+            let plain: any Error = error
+            #expect(plain.localizedDescription == error.description && (plain as NSError).localizedDescription == error.description)
+        }
+    }
+
     @Test func `a 202 is an error with the location of the monitor`() async throws {
         let heads: [(HTTPFields, String?, RetryAfter?)] = [
             (
