@@ -58,6 +58,22 @@ public struct ReceiverAnswer: Sendable {
         }
     }
 
+    /// Whether a web server in front of the receiver refuses the connection itself, with a 400 whose text is the only sign: it expects TLS,
+    /// a client certificate, another host or shorter header fields.
+    var isAboutConnection: Bool {
+        guard status == 400, !body.isEmpty else { return false }
+        let text = String(decoding: body.prefix(4_096), as: UTF8.self)
+        return Self.ofConnection.contains(where: text.contains)
+    }
+
+    /// What nginx, Go's servers, Apache, Tomcat and IIS say.
+    private static let ofConnection = [
+        "plain HTTP request was sent to HTTPS port", "Client sent an HTTP request to an HTTPS server",
+        "speaking plain HTTP to an SSL-enabled", "combination of host and port requires TLS", "No required SSL certificate was sent",
+        "The SSL certificate error",
+        "Request Header Or Cookie Too Large", "Invalid Hostname",
+    ]
+
     /// The beginning of the body on one line, for messages, with likely secrets masked: receivers echo their input.
     public var excerpt: String {
         let read = body.prefix(2 * BodyExcerpt.margin)

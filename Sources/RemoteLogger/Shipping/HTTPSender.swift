@@ -28,7 +28,7 @@ final class HTTPSender: PayloadSender {
             // The encoding depends on the payload, so settings can't override it.
             headers[.contentEncoding] = payload.isCompressed ? "gzip" : nil
             let answer = try await send(to: endpoint, headers, payload.body, records: payload.records)
-            var verdict = format.judge(answer)
+            var verdict = answer.isAboutConnection ? .pause(reason: answer.excerpt) : format.judge(answer)
             // The rest of the body is unknown, which should be reported.
             if verdict == .delivered(remark: nil), let remark = answer.faultRemark { verdict = .delivered(remark: remark) }
             // A format that needs the body for its verdict doesn't know the outcome of the records.

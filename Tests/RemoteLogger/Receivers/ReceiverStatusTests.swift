@@ -45,6 +45,30 @@ import WebServiceClient
         harness.expectConservation()
     }
 
+    @Test(
+        arguments: [
+            "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head>",
+            "Client sent an HTTP request to an HTTPS server.\n",
+            "<p>Reason: You're speaking plain HTTP to an SSL-enabled server port.<br />",
+            "Bad Request\r\nThis combination of host and port requires TLS.\r\n",
+            "<title>400 No required SSL certificate was sent</title>", "<title>400 The SSL certificate error</title>",
+            "<title>400 Request Header Or Cookie Too Large</title>", "<h2>Bad Request - Invalid Hostname</h2>",
+        ])
+    func `A web server that refuses the connection costs no record`(text: String) async throws {
+        for (name, format) in Self.formats where name == "NDJSON" || text.contains("HTTPS port") {
+            let good: StubReceiver.Reply = .status(200, body: #"{"errors":false}"#)
+            let harness = try Harness(StubReceiver([.status(400, body: text), good]), format: format)
+            for number in 0..<5 { harness.logger.info("m\(number)") }
+            #expect(await harness.shipper.flush(within: .zero) == false)
+            #expect(
+                await harness.clock.run(step: .milliseconds(1)) { harness.shipper.statistics.nextAttempt ?? .zero > .seconds(200) },
+                "\(name)")
+            #expect(await harness.clock.run(step: .seconds(10)) { harness.shipper.statistics.delivered == 5 }, "\(name)")
+            #expect(harness.shipper.statistics.dropped.isEmpty)
+            harness.expectConservation()
+        }
+    }
+
     @Test(arguments: [100, 199, 600, 999, 0]) func `what is no status of an answer costs no record`(status: Int) {
         #expect(ReceiverAnswer(status: status, records: 1).usualVerdict == .pause(reason: ""))
     }
