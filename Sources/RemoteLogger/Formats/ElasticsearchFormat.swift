@@ -17,8 +17,8 @@ public import Foundation
 ///
 /// The answer has a status for each record: 2xx and 409 count as delivered; 429 and 5xx are retried individually; 401, 403, 404, 405 and an
 /// index, alias or pipeline that can't take any record, as well as a cluster without room for more shards, keep the records and pause;
-/// everything else is final. Statuses of whole answers have their
-/// usual meaning: see <doc:Receivers>. If the body of a 2xx is incomplete, the same bytes are sent again.
+/// everything else is final. Statuses of whole answers have their usual meaning (see <doc:Receivers>), but a 400 about the URL or the
+/// index, and a 2xx without items, keep the records and pause. If the body of a 2xx is incomplete, the same bytes are sent again.
 public struct ElasticsearchFormat: LogFormat {
     /// The index or data stream; `nil` if the URL names it.
     public let index: String?

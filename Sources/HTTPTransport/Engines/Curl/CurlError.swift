@@ -275,6 +275,12 @@ enum CurlFault {
             )
         case CSL_RESULT_OUT_OF_MEMORY, CSL_RESULT_TOO_LARGE:
             return (.unreadableResponse, lineTooLong(hasHead ? "trailers" : "head", host))
+        case CSL_RESULT_WEIRD_SERVER_REPLY where text.contains("http/0.9"), CSL_RESULT_UNSUPPORTED_PROTOCOL where text.contains("http/0.9"):
+            // The response doesn't begin with a status line.
+            return (
+                .unreadableResponse,
+                "The response from \(host) isn't valid HTTP (\(text)): check the port, and whether the URL must begin with https."
+            )
         case CSL_RESULT_WEIRD_SERVER_REPLY, CSL_RESULT_UNSUPPORTED_PROTOCOL:
             return (.unreadableResponse, "The response from \(host) isn't valid HTTP (\(text)).")
         case CSL_RESULT_BAD_ARGUMENT where hasHead:

@@ -87,6 +87,14 @@ struct CurlFaultTests {
         #expect(error?.code == .unreadableResponse && error?.message.contains("memory") == false, "\(String(describing: error))")
     }
 
+    @Test(arguments: ["\u{15}\u{3}\u{1}\0\u{2}\u{2}\n", "SSH-2.0-OpenSSH_9.2\r\n", "220 mail.test ESMTP\r\n", "-ERR unknown command\r\n"])
+    func `Another protocol than HTTP is told with what to check`(text: String) async throws {
+        let server = try RawServer.answering(text)
+        let error = try await Self.error(at: "http://127.0.0.1:\(server.port)/", over: try Self.transport())
+        #expect(error?.code == .unreadableResponse && error?.message.contains("port") == true, "\(String(describing: error))")
+        #expect(error?.message.contains("https") == true, "\(String(describing: error))")
+    }
+
     @Test(arguments: ["bad", "two words", " lead: x", "X: a\0b", "X-T"]) func `A trailer that isn't a field is told as one`(line: String)
         async throws
     {
