@@ -153,7 +153,7 @@ final class PropertyCatalog: @unchecked Sendable {
             if type is any EdmConvertible.Type || type is any ODataCollection.Type {
                 // The type isn't the user's: no name would help.
                 let remedy = "a query can use only what QueryTerm declares: write the condition with it, or as text with raw"
-                return [.unresolved(.invalidOption("member \(keyPath)", reason: "it is a member of Swift's type, and \(remedy)"))]
+                return [.unresolved(.invalidOption("with \(keyPath)", reason: "that is a member of Swift's type, and \(remedy)"))]
             }
             return [.unresolved(.unknownProperty("\(keyPath)", type: "\(type)", reason: error.reason))]
         }
