@@ -318,6 +318,7 @@ extension Sequence where Element: EdmConvertible {
     }
 
     /// Returns whether the value of a term known only by name is one of these.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
         term.isIn(map { $0 })
     }

@@ -1,4 +1,6 @@
 /// Ranges that contain a term. A range is at most two comparisons, however many values it has.
+///
+/// Some overloads are disfavoured because `.alias("name")` could be any of them.
 extension ClosedRange where Bound: EdmConvertible {
     /// Returns whether the term's value is between the bounds: `ge` and `le`.
     public func contains(_ term: QueryTerm<Bound>) -> QueryTerm<Bool> {
@@ -6,11 +8,13 @@ extension ClosedRange where Bound: EdmConvertible {
     }
 
     /// Returns whether the optional value is between the bounds, which null isn't.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
         .isInRange(term, from: lowerBound, through: upperBound)
     }
 
     /// Returns whether the value of a term known only by name is between the bounds.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
         .isInRange(term, from: lowerBound, through: upperBound)
     }
@@ -23,11 +27,13 @@ extension Range where Bound: EdmConvertible {
     }
 
     /// Returns whether the optional value is in the range, which null isn't.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
         .isInRange(term, from: lowerBound, upTo: upperBound)
     }
 
     /// Returns whether the value of a term known only by name is in the range.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
         .isInRange(term, from: lowerBound, upTo: upperBound)
     }
@@ -40,11 +46,13 @@ extension PartialRangeFrom where Bound: EdmConvertible {
     }
 
     /// Returns whether the optional value is the bound or more, which null isn't.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
         .isInRange(term, from: lowerBound)
     }
 
     /// Returns whether the value of a term known only by name is the bound or more.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
         .isInRange(term, from: lowerBound)
     }
@@ -57,11 +65,13 @@ extension PartialRangeThrough where Bound: EdmConvertible {
     }
 
     /// Returns whether the optional value is the bound or less, which null isn't.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
         .isInRange(term, through: upperBound)
     }
 
     /// Returns whether the value of a term known only by name is the bound or less.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
         .isInRange(term, through: upperBound)
     }
@@ -74,11 +84,13 @@ extension PartialRangeUpTo where Bound: EdmConvertible {
     }
 
     /// Returns whether the optional value is less than the bound, which null isn't.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<Bound?>) -> QueryTerm<Bool> {
         .isInRange(term, upTo: upperBound)
     }
 
     /// Returns whether the value of a term known only by name is less than the bound.
+    @_disfavoredOverload
     public func contains(_ term: QueryTerm<AnyEdm>) -> QueryTerm<Bool> {
         .isInRange(term, upTo: upperBound)
     }

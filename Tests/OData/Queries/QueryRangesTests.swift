@@ -46,6 +46,14 @@ import Testing
         try expect("birth ge 2026-11-26") { (day...).contains($0.birth) }
     }
 
+    @Test func `Lists and ranges contain an alias`() throws {
+        try expect("@n ge 1 and @n le 5") { _ in (1...5).contains(.alias("n")) }
+        try expect("@n ge 1 and @n lt 5 or @n ge 9") { _ in (1..<5).contains(.alias("n")) || (9...).contains(.alias("n")) }
+        try expect("@n eq 'a' or @n eq 'b'") { _ in ["a", "b"].contains(.alias("n")) }
+        try expect("Age ge 1 and Age lt 1000000000") { (1..<1_000_000_000).contains($0["Age"]) }
+        try expect("key eq @n and name ne @n") { $0.key == .alias("n") && $0.name != .alias("n") }
+    }
+
     @Test func `isIn takes ranges`() throws {
         try expect("key ge 1 and key le 5") { $0.key.isIn(1...5) }
         try expect("key ge 1 and key lt 1000000000") { $0.key.isIn(1..<1_000_000_000) }
