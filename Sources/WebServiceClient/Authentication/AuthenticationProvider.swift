@@ -55,8 +55,8 @@ public protocol AuthenticationProvider: Sendable {
     /// if the provider doesn't know.
     ///
     /// A ``ResponseCache`` keeps the responses of each identity apart. Without a text, it asks the provider to authorize a copy of the
-    /// request before it looks for a stored response, and the added fields are the identity: the responses of one token serve no other
-    /// token. With an ``OAuthGrant``, the sign-in is the identity, which refreshed tokens share. The cache keeps only a digest of the text.
+    /// request before it looks for a stored response, and what it adds is the identity: the responses of one token or key serve no other.
+    /// With an ``OAuthGrant``, the sign-in is the identity, which refreshed tokens share. The cache keeps only a digest of the text.
     var cacheIdentity: String? { get }
 
     /// Whether the server accepted the provider's credentials when it last received them. The default is false, for providers that don't
@@ -81,7 +81,7 @@ extension AuthenticationProvider {
         try await authorize(&attempt, context: context)
         // It may have signed in.
         if let text = session?.signIn { return .signIn(SHA256.hexadecimal(of: text)) }
-        return .fields(CachePartitions.digest(ofFieldsAdded: attempt.request.headers, to: request.headers))
+        return CachePartitions.additions(of: attempt.request, to: request)
     }
 
     /// Whether the response has the target's status of a refusal.

@@ -78,8 +78,8 @@ package final class CallRecord: Sendable {
         var exchange: Exchange?
         /// The exchange of a hedging request and its number, in addition to the first request's.
         var hedge: (number: Int, exchange: Exchange)?
-        /// The fields of the last request as sent, with those that authentication adds.
-        var sentFields: HTTPFields?
+        /// The URL and the fields of the last request as sent, with those that authentication adds.
+        var sent: (url: URL, fields: HTTPFields)?
         /// The number of exchanges so far.
         var number = 0
         /// The number of ``exchange``.
@@ -237,19 +237,19 @@ package final class CallRecord: Sendable {
         }
     }
 
-    /// The fields of the last answered request as sent; `nil` if the call, or the call's last hop, sent none.
-    var sentFields: HTTPFields? { state.withLock { $0.sentFields } }
+    /// The URL and the fields of the last answered request as sent; `nil` if the call, or the call's last hop, sent none.
+    var sent: (url: URL, fields: HTTPFields)? { state.withLock { $0.sent } }
 
-    /// Forgets the fields of an earlier hop.
-    func forgetSentFields() {
-        state.withLock { $0.sentFields = nil }
+    /// Forgets the request of an earlier hop.
+    func forgetSent() {
+        state.withLock { $0.sent = nil }
     }
 
     /// Records the answer, unless a later exchange has begun: an interceptor may send two at once.
-    func isAnswered(by response: TransportResponse, to fields: HTTPFields, exchange number: Int) {
+    func isAnswered(by response: TransportResponse, to request: ServiceRequest, exchange number: Int) {
         let answer = Answer(status: response.status, headers: response.headers, url: response.url)
         state.withLock { state in
-            state.sentFields = fields
+            state.sent = (request.url, request.headers)
             if state.current == number { state.exchange?.answer = answer }
             if state.hedge?.number == number { state.hedge?.exchange.answer = answer }
         }

@@ -52,7 +52,7 @@ struct TransportStage: Sendable {
             }
         if let secrets = request.secrets { response.secrets = secrets }
         if let url = context.shownURL { response.url = url }
-        context.record.isAnswered(by: response, to: request.headers, exchange: context.exchange)
+        context.record.isAnswered(by: response, to: request, exchange: context.exchange)
         return response
     }
 

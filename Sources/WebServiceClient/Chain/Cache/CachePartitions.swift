@@ -1,7 +1,9 @@
+import Foundation
+
 /// The identity whose responses a call gets: the part of a cache's key that keeps the responses of one identity from all others.
 ///
 /// Authentication and cookies add their fields after the cache's lookup. The partition therefore contains the identity that the provider
-/// reports or, without one, the fields that the provider would add. It also contains the request's own credentials, and the fields that
+/// reports or, without one, what the provider would add. It also contains the request's own credentials, and the fields that
 /// lead a request to another host or path.
 struct CachePartitions: Sendable {
     /// The identity of an authentication provider.
@@ -10,8 +12,8 @@ struct CachePartitions: Sendable {
         case named(String)
         /// A digest of the sign-in that its tokens come from. A later sign-in has another one.
         case signIn(String)
-        /// A digest of the fields that it adds now.
-        case fields(String)
+        /// A digest of the fields and the URL that it sets now, and its cookies.
+        case additions(String, cookies: Set<String>)
     }
 
     /// The partition of one call.
@@ -22,6 +24,8 @@ struct CachePartitions: Sendable {
         /// The `Cookie` that the jar adds.
         let cookies: String?
         let rules: HeaderRules
+        /// The identifying parts that the request has before the provider adds its own.
+        let own: [String]
         /// The provider's current sign-in; `nil` without one.
         let signIn: (@Sendable () -> String?)?
 
@@ -29,11 +33,15 @@ struct CachePartitions: Sendable {
 
         /// Whether a request was sent with the credentials that the partition is for. It wasn't if the provider has since obtained a new
         /// token or answered a challenge.
-        func covers(prepared: HTTPFields, sent: HTTPFields) -> Bool {
+        func covers(prepared: ServiceRequest, sent: HTTPFields, to url: URL) -> Bool {
+            // An interceptor of single attempts may have added credentials.
+            guard CachePartitions.ownParts(prepared, rules) == own else { return false }
             switch identity {
-            case nil, .named?: true
-            case .signIn(let digest)?: signIn?().map { SHA256.hexadecimal(of: $0) == digest } ?? false
-            case .fields(let digest)?: CachePartitions.digest(ofFieldsAdded: sent, to: prepared) == digest
+            case nil, .named?: return true
+            case .signIn(let digest)?: return signIn?().map { SHA256.hexadecimal(of: $0) == digest } ?? false
+            case .additions(let digest, let cookies)?:
+                return CachePartitions.digest(ofAdded: sent, url, to: prepared) == digest
+                    && (cookies.isEmpty || cookies.isSubset(of: CachePartitions.cookies(in: sent)))
             }
         }
     }
@@ -51,7 +59,8 @@ struct CachePartitions: Sendable {
 
     /// The partition of a call; `nil` if the provider can't identify the credentials that it will add.
     func partition(of request: ServiceRequest, _ context: CallContext) async -> Partition? {
-        var parts = ownParts(request)
+        let own = Self.ownParts(request, boundary.rules)
+        var parts = own
         if !state.isEmpty, boundary.isService(request.origin, context) { parts.append("state:" + state) }
         var provided: Identity?
         if let identity, boundary.isService(request.origin, context) {
@@ -61,7 +70,9 @@ struct CachePartitions: Sendable {
             switch known {
             case .named(let text): parts.append("named:" + text)
             case .signIn(let text): parts.append("sign-in:" + text)
-            case .fields(let text): parts.append("fields:" + text)
+            case .additions(let text, let cookies):
+                parts.append("fields:" + text)
+                parts += cookies.sorted().map { "cookie:" + $0 }
             }
         }
         var field: String?
@@ -70,7 +81,7 @@ struct CachePartitions: Sendable {
             field = jar.field
         }
         let text = parts.isEmpty ? "" : SHA256.hexadecimal(of: parts.joined(separator: "\n"))
-        return Partition(text: text, identity: provided, cookies: field, rules: boundary.rules, signIn: signIn)
+        return Partition(text: text, identity: provided, cookies: field, rules: boundary.rules, own: own, signIn: signIn)
     }
 
     /// Fields that make servers and proxies answer for another host or path.
@@ -80,26 +91,45 @@ struct CachePartitions: Sendable {
     ]
 
     /// The request's own fields that name an identity, or lead elsewhere.
-    private func ownParts(_ request: ServiceRequest) -> [String] {
+    private static func ownParts(_ request: ServiceRequest, _ rules: HeaderRules) -> [String] {
         var parts: [String] = []
-        for field in request.headers where isIdentifying(field.name) {
+        for field in request.headers where isIdentifying(field.name, rules) {
             parts.append("\(field.name.canonicalName): \(field.value)")
+        }
+        switch request.trust?.identity?.content {
+        case .pem(let chain, _)?: parts.append("certificate:" + SHA256.hexadecimal(of: chain.first?.bytes ?? []))
+        case .pkcs12(let bytes)?: parts.append("certificate:" + SHA256.hexadecimal(of: bytes))
+        case nil: break
         }
         return parts
     }
 
-    private func isIdentifying(_ name: HTTPFields.Name) -> Bool {
-        if boundary.rules.travels(name) { return false }
-        return Self.leading.contains(name.canonicalName) || name == .authorization || name == .cookie || name == .proxyAuthorization
-            || boundary.rules.secret.contains(name) || SecretMask.namesSecret(name)
+    private static func isIdentifying(_ name: HTTPFields.Name, _ rules: HeaderRules) -> Bool {
+        if rules.travels(name) { return false }
+        return leading.contains(name.canonicalName) || name == .authorization || name == .cookie || name == .proxyAuthorization
+            || rules.secret.contains(name) || SecretMask.namesSecret(name)
     }
 
-    /// A digest of the fields that a request has and another request doesn't have, without cookies.
-    static func digest(ofFieldsAdded fields: HTTPFields, to before: HTTPFields) -> String {
-        let added = fields.filter { field in
-            field.name != .cookie && !before[values: field.name].contains(field.value)
+    /// The changes of a provider to a request. Its key may be in a field, in the URL or in a cookie.
+    static func additions(of request: ServiceRequest, to before: ServiceRequest) -> Identity {
+        .additions(
+            digest(ofAdded: request.headers, request.url, to: before),
+            cookies: cookies(in: request.headers).subtracting(cookies(in: before.headers)))
+    }
+
+    /// A digest of the fields that a request has and another one doesn't have, without cookies, and of its URL if that differs.
+    private static func digest(ofAdded fields: HTTPFields, _ url: URL, to before: ServiceRequest) -> String {
+        var added = fields.filter { field in
+            field.name != .cookie && !before.headers[values: field.name].contains(field.value)
         }
-        return SHA256.hexadecimal(of: added.map { "\($0.name.canonicalName): \($0.value)" }.sorted().joined(separator: "\n"))
+        .map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+        if url != before.url { added.append("url: \(url.absoluteString)") }
+        return SHA256.hexadecimal(of: added.joined(separator: "\n"))
+    }
+
+    private static func cookies(in fields: HTTPFields) -> Set<String> {
+        guard fields.contains(.cookie) else { return [] }
+        return Set(fields.cookieField.split(separator: UInt8(ascii: ";")).map { Cookie.text(Array(SetCookieParser.trimmed($0))) })
     }
 }
 

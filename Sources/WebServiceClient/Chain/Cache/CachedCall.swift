@@ -204,8 +204,8 @@ struct CachedCall: Sendable {
     /// The head to store for a new response; `nil` if it isn't stored.
     func head(of response: TransportResponse, _ exchange: CacheExchange, _ now: CacheMoment) -> CacheHead? {
         // If the call didn't send a request, it shares the response of another call, which stores it.
-        guard let sent = context.record.sentFields, let prepared = context.record.request?.headers else { return nil }
-        guard partition.covers(prepared: prepared, sent: sent) else { return nil }
+        guard let (place, sent) = context.record.sent, let prepared = context.record.request else { return nil }
+        guard partition.covers(prepared: prepared, sent: sent, to: place) else { return nil }
         // A coded body that arrives as it was sent can't answer calls whose bodies are decoded.
         guard Self.isDecoded(sent) || !ContentCoding.isPresent(in: response.headers) else { return nil }
         var part: CacheHead.Part?
@@ -220,7 +220,7 @@ struct CachedCall: Sendable {
         let freshness = CacheFreshness(
             status: response.status, headers: response.headers, requested: exchange.requested, received: now.date)
         guard rules.keeps(status: response.status, headers: response.headers, freshness: freshness),
-            let selection = selection.selectingFields(of: response.headers, prepared: prepared, sent: sent)
+            let selection = selection.selectingFields(of: response.headers, prepared: prepared.headers, sent: sent)
         else { return nil }
         let url = NoVarySearch(in: headers)?.canonical(key.url) ?? key.url
         return CacheHead(

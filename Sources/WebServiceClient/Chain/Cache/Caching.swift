@@ -172,7 +172,7 @@ struct Caching: Interceptor {
     ) async throws -> TransportResponse {
         let (request, isConditional) = call.outgoing(found, known)
         let exchange = CacheExchange(mark: cache.mark, requested: clock.date())
-        call.context.record.forgetSentFields()
+        call.context.record.forgetSent()
         let response: TransportResponse
         do {
             response = try await next(request, call.context)
@@ -253,7 +253,7 @@ struct Caching: Interceptor {
     ) async -> TransportResponse {
         guard let head = call.head(of: response, exchange, now) else {
             // The server's new response replaces the stored one, even if the new one isn't stored.
-            if let found, [200, 203, 204, 404, 410].contains(response.status), call.context.record.sentFields != nil {
+            if let found, [200, 203, 204, 404, 410].contains(response.status), call.context.record.sent != nil {
                 cache.store.remove(found.head)
             }
             return response

@@ -49,7 +49,7 @@ import WebServiceTesting
     private static func user(_ client: OAuthClient) -> OAuthGrant {
         .authorizationCode(of: client, redirect: "app:/done") { url in
             let state = URLEncoding.parseQuery(url.query(percentEncoded: true) ?? "")?.first { $0.name == "state" }?.value ?? ""
-            return URL(string: "app:/done?code=c&state=\(state ?? "")") ?? url
+            return URL(string: "app:/done?code=c&state=\(state)") ?? url
         }
     }
 

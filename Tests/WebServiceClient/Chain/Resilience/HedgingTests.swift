@@ -87,7 +87,7 @@ import WebServiceTesting
                             var headers = headers
                             headers["X-Number"] = "\(number)"
                             let response = TransportResponse(status: status, headers: headers, url: request.url, body: body)
-                            context.record.isAnswered(by: response, to: request.headers, exchange: exchange)
+                            context.record.isAnswered(by: response, to: request, exchange: exchange)
                             return response
                         case .stubborn(let status, let delay):
                             await withCheckedContinuation { continuation in
