@@ -22,11 +22,19 @@ public struct OAuthGrant: TokenSource {
     private let client: OAuthClient
     private let scopes: [String]
     private let signIn: SignIn
+    /// The text that distinguishes the client's own tokens from others; `nil` for a user's, which each sign-in distinguishes.
+    let ownSignIn: String?
 
     fileprivate init(_ client: OAuthClient, _ scopes: [String], _ signIn: SignIn) {
         self.client = client
         self.scopes = scopes
         self.signIn = signIn
+        if case .client = signIn {
+            let further = client.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            ownSignIn = SHA256.hexadecimal(of: ([client.tokenEndpoint, client.id] + scopes + further).joined(separator: "\n"))
+        } else {
+            ownSignIn = nil
+        }
     }
 
     /// Refreshes the token, or obtains the first one.
@@ -56,13 +64,6 @@ public struct OAuthGrant: TokenSource {
                 return try await obtain()
             }
         }
-    }
-
-    /// The text that distinguishes the client's own tokens from others; `nil` for a user's, which each sign-in distinguishes.
-    var ownSignIn: String? {
-        guard case .client = signIn else { return nil }
-        let further = client.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        return SHA256.hexadecimal(of: ([client.tokenEndpoint, client.id] + scopes + further).joined(separator: "\n"))
     }
 
     /// Asks the server to revoke a token (RFC 7009).
