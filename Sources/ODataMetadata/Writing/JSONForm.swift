@@ -105,7 +105,7 @@ private struct JSONForm {
         return schema
     }
 
-    /// Whether a name is that of a part of the model in JSON: others are control members and annotations.
+    /// Whether JSON can hold a part of the model with this name. Other names are those of control members and annotations.
     private static func isMember(_ name: String) -> Bool {
         name.utf8.first != UInt8(ascii: "$") && !name.utf8.contains(UInt8(ascii: "@"))
     }
