@@ -104,6 +104,7 @@ struct DuplicateRemoval {
                 path: relation.target)
             type.navigationProperties[index].referentialConstraints = constraints
         }
+        guard type.key.count > 1 else { return }
         var parts: Set<String> = []
         let key = type.key.filter { parts.insert($0.path).inserted }
         if key.count == type.key.count { return }
@@ -154,6 +155,7 @@ struct DuplicateRemoval {
 extension [ServiceModel.ReferentialConstraint] {
     /// The first constraint of each property.
     var unique: [ServiceModel.ReferentialConstraint] {
+        guard count > 1 else { return self }
         var seen: Set<String> = []
         return filter { seen.insert($0.property).inserted }
     }
