@@ -124,7 +124,8 @@ public struct CodeGenerator: Sendable {
         var warnings = renamed.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { wire, name, advice in
             positions.diagnostic(.warning, "'\(wire)' is '\(name)' in Swift, since its name collides with another one\(advice)")
         }
-        for target in client.repeated.sorted() {
+        // Several imports can name one operation.
+        for target in Set(client.repeated).sorted() {
             warnings.append(
                 positions.diagnostic(.warning, "the document declares '\(target)' more than once; the client has one method for it"))
         }

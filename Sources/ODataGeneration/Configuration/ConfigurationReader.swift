@@ -1,4 +1,5 @@
 public import Foundation
+import ODataMetadata
 
 extension GenerationConfiguration {
     /// Reads a configuration.
@@ -39,6 +40,12 @@ private struct ConfigurationReader {
         }
         guard let object = value as? [String: Any] else {
             throw GenerationError([positions.error("a configuration is a JSON object, such as {\"service\": \"Shop\"}")])
+        }
+        for member in RepeatedMembers.find(in: data) {
+            faults.append(
+                GenerationDiagnostic(
+                    .error, file: positions.file, line: member.line, column: member.column,
+                    "there are two members '\(member.name)' in one object; join them, or remove one"))
         }
         var result = GenerationConfiguration()
         check(object, Self.members, in: "a configuration")

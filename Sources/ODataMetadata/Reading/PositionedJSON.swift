@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A value of a JSON document with its position.
 ///
@@ -58,6 +58,23 @@ struct PositionedJSON {
         case .number(let text), .string(let text): text
         case .array, .object: nil
         }
+    }
+}
+
+/// The members of a JSON text whose objects already have a member of the name. `JSONSerialization` keeps one of them without a report.
+package enum RepeatedMembers {
+    /// Returns the members with their positions, in the order of the text; none if it isn't JSON or nests too deeply.
+    package static func find(in data: Data) -> [(name: String, line: Int, column: Int)] {
+        guard let tree = try? PositionedJSON.parse(data, depthLimit: 200) else { return [] }
+        var found: [PositionedJSON.Member] = []
+        var rest = [tree]
+        while let value = rest.popLast() {
+            var names: Set<String> = []
+            let members = value.object ?? []
+            found += members.filter { !names.insert($0.name).inserted }
+            rest += members.map(\.value) + (value.array ?? [])
+        }
+        return found.map { ($0.name, Int($0.place.line), Int($0.place.column)) }.sorted { ($0.1, $0.2) < ($1.1, $1.2) }
     }
 }
 

@@ -15,10 +15,10 @@ extension XMLSchemaReader {
             type = (state.version < .v4 ? "Edm.String" : "Edm.Untyped", false)
             missing(attribute, of: node, assuming: "it is \(type.name)")
         }
-        // Before V3, an attribute states that the values are collections.
-        let isCollection = type.isCollection || ["List", "Bag"].contains(node.value("CollectionKind"))
+        // Before V3, an attribute could state that the values are collections.
+        let hasKind = state.version < .v4 && ["List", "Bag"].contains(node.value("CollectionKind"))
         return ServiceModel.TypeReference(
-            type.name, isCollection: isCollection,
+            type.name, isCollection: type.isCollection || hasKind,
             isNullable: state.bool(node.take("Nullable"), default: isNullable, of: "Nullable", at: place),
             maxLength: state.maxLength(node.take("MaxLength"), at: place),
             precision: state.precision(node.take("Precision"), of: type.name, at: place), scale: state.scale(node.take("Scale"), at: place),

@@ -32,6 +32,8 @@ struct GenerationConfigurationTests {
         ("[]", "1:1: error: a configuration is a JSON object"),
         (#"{"servise": "A"}"#, "1:2: error: a configuration has no 'servise'; did you mean 'service'?"),
         ("{\n \"acess\": \"public\"}", "2:2: error: a configuration has no 'acess'; did you mean 'access'?"),
+        ("{\"include\": [],\n \"include\": []}", "2:2: error: there are two members 'include' in one object"),
+        (#"{"names": {"Shop.order": "A", "Shop.order": "B"}}"#, "1:31: error: there are two members 'Shop.order' in one object"),
         (#"{"access": "private"}"#, "error: 'access' is internal, package or public, not 'private'"),
         (#"{"files": 0}"#, "error: 'files' is a number from 1 to 64"),
         (#"{"files": true}"#, "error: 'files' is a number from 1 to 64"),
