@@ -126,8 +126,7 @@ extension ODataClient {
         var common = try call.headers()
         // A part with a body states its type in any case.
         common[.contentType] = nil
-        // In version 2 a part has no fields of the batch: without its own version, some services answer in version 3.
-        if printer.version == .v2 { for (name, _) in EndpointDefaults.headers(of: .v2) { common[HTTPFields.Name(name)] = nil } }
+        for name in BatchForm.repeated(in: printer.version) { common[name] = nil }
         return BatchForm(
             isJSON: format == .json, urls: settings.urls, statesLengths: settings.statesLengths, groupsAreAtomic: settings.groupsAreAtomic,
             changesAreInChangeSets: printer.version == .v2,

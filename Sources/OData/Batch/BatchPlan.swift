@@ -183,7 +183,7 @@ struct BatchForm: Sendable {
     let changesAreInChangeSets: Bool
     /// The service root, with a slash at its end.
     let root: String
-    /// The fields of the batch request, which apply to its parts too.
+    /// The fields of the batch request that its parts don't repeat.
     let common: HTTPFields
 
     /// The fields that a part can't have: fields of the connection and the message, and credentials, which belong to the batch request
@@ -192,6 +192,13 @@ struct BatchForm: Sendable {
         "authorization", "proxy-authorization", "www-authenticate", "cookie", "expect", "from", "max-forwards", "range", "te", "trailer",
         "transfer-encoding", "connection", "upgrade", "x-csrf-token",
     ]
+
+    /// Returns the fields that each part repeats although the batch has them. Few services let parts inherit fields of the batch: Olingo
+    /// reads these in the parts only, and in version 2 some services answer a part without a version in version 3.
+    static func repeated(in version: ODataVersion) -> [HTTPFields.Name] {
+        let versions = version == .v2 ? EndpointDefaults.headers(of: version).map { HTTPFields.Name($0.0) } : []
+        return ["Accept-Language", "ConsistencyLevel"] + versions
+    }
 
     /// Returns a call's request as a part.
     ///

@@ -393,6 +393,22 @@ import WebServiceTesting
         #expect(text.split(separator: "\r\nMaxDataServiceVersion: 2.0\r\n").count == 3)
     }
 
+    @Test(arguments: all) func `each part has the language and the consistency level that the client asks for`(
+        version: ODataVersion, settings: BatchSettings
+    ) async throws {
+        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
+        let client = client(service, version, settings, stub: stub)
+        client.configure { $0.headers = ["Accept-Language": "de", "ConsistencyLevel": "eventual", "X-Team": "core"] }
+        var batch = ODataBatch()
+        _ = batch.fetch(people.key(1))
+        batch.update(people.key(1), setting: ["Name": "A"], if: .none)
+        #expect(try await client.send(batch).failures.isEmpty)
+        let sent = try #require(stub.requests.last)
+        let text = String(decoding: sent.body ?? Data(), as: UTF8.self).lowercased()
+        #expect(text.split(separator: "accept-language").count == 3 && text.split(separator: "consistencylevel").count == 3, "\(text)")
+        #expect(!text.contains("x-team") && sent.request.headers["X-Team"] == "core" && sent.request.headers["Accept-Language"] == "de")
+    }
+
     @Test func `URLs have the form that the service needs`() async throws {
         for (urls, first, second) in [
             (BatchSettings.URLForm.relative, "DELETE People('a%3Ab') HTTP", "PATCH $1/Friends HTTP"),
