@@ -46,7 +46,10 @@ final class JSONBatchReader: BatchAnswerReading {
         else { return BatchReply(id: id, fault: "it has no status") }
         var headers = HTTPFields()
         node.member("headers")?.forEachMember { name, value in
-            if HTTPFields.Name.isToken(name), let text = text(of: value) { headers.append(HTTPFields.Name(name), text) }
+            guard HTTPFields.Name.isToken(name) else { return }
+            func add(_ value: JSONNode) { if let text = text(of: value) { headers.append(HTTPFields.Name(name), text) } }
+            // Services that are written in JavaScript send a list if a field comes several times.
+            if value.isArray { value.forEachElement { add($0) } } else { add(value) }
         }
         do throws(ODataBatchError) {
             let body = try node.member("body").map { node throws(ODataBatchError) in try bytes(of: node, headers[.contentType]) }

@@ -39,6 +39,12 @@ import WebServiceClient
         for size in [1, 2, 3, 7, 64] { #expect(try read(sample, pieces: size) == replies) }
     }
 
+    @Test func `a field may have a list of values`() throws {
+        let reply = try #require(
+            try read(#"{"responses":[{"id":"1","status":204,"headers":{"set-cookie":["a=1","b=2"],"X-N":5,"x-none":null}}]}"#).first)
+        #expect(reply.headers[values: "Set-Cookie"] == ["a=1", "b=2"] && reply.headers["X-N"] == "5" && reply.headers["X-None"] == nil)
+    }
+
     @Test func `JSON may be a string, also in base64url`() throws {
         func body(_ value: String) throws -> String {
             let replies = try read(
