@@ -171,8 +171,9 @@ extension RequestBinder {
     // MARK: Forms
 
     /// The entries of a form.
-    private func entries(of value: any Encodable) throws -> [(name: String, value: FieldTree)] {
-        let builder = FieldTreeBuilder(depthLimit: 32, keys: endpoint.fields.keys, dates: endpoint.fields.dates)
+    private func entries(of value: any Encodable, readingBytes: Bool) throws -> [(name: String, value: FieldTree)] {
+        let builder = FieldTreeBuilder(
+            depthLimit: 32, keys: endpoint.fields.keys, dates: endpoint.fields.dates, readsBytes: readingBytes)
         guard case .record(let entries) = try builder.tree(of: value, at: .root, depth: 0) else {
             throw ReflectionError(.noName, at: .root, type: type(of: value))
         }
@@ -191,7 +192,7 @@ extension RequestBinder {
         do {
             var members = members(of: value)
             var fields: [ReflectedField] = []
-            for entry in try entries(of: value) {
+            for entry in try entries(of: value, readingBytes: false) {
                 let own = encoding(entry.name, type.essence)
                 if let own, own.isJSON, own.style == nil, !entry.value.isMissing {
                     fields.append(ReflectedField(name: entry.name, value: try members.member(entry.name).description))
@@ -206,18 +207,21 @@ extension RequestBinder {
         }
     }
 
-    /// A form with a part for each field of a value, and for each element of a list. Structures are JSON (OpenAPI 3.1.1, "Encoding Object").
+    /// A form with a part for each field of a value, and for each element of a list. Structures are JSON, and `Data` is a file whose name is
+    /// the field's, since servers take a part without a file name for a text (OpenAPI 3.1.1, "Encoding Object").
     private func multipart(_ value: any Encodable, _ position: Int) throws -> RequestBody {
         var form = MultipartForm()
         do {
             var members = members(of: value)
-            for entry in try entries(of: value) {
+            for entry in try entries(of: value, readingBytes: true) {
                 let own = encoding(entry.name, "multipart/form-data")
                 func append(_ tree: FieldTree, _ json: () throws -> JSONValue) throws {
                     switch tree {
                     case .missing: return
                     case .text(let text) where own?.isJSON != true:
                         form.append(MultipartForm.Part(name: entry.name, contentType: own?.contentType, content: .data(Data(text.utf8))))
+                    case .bytes(let data):
+                        form.append(.data(entry.name, data, fileName: entry.name, contentType: own?.contentType))
                     case .text, .list, .record:
                         let type = own?.isJSON == true ? own?.contentType : nil
                         form.append(.data(entry.name, Data(try json().description.utf8), contentType: type ?? "application/json"))

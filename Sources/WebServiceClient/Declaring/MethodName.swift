@@ -26,7 +26,9 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``MethodNameError`` with the fault and a suggestion.
     public init(_ text: String) throws(MethodNameError) {
         guard let open = text.firstIndex(of: "(") else {
-            guard Self.isIdentifier(text) else { throw MethodNameError(text: text, problem: "isn't a Swift name", suggestion: nil) }
+            guard Self.isIdentifier(text) else {
+                throw MethodNameError(text: text, problem: "isn't a Swift name", suggestion: Self.withoutBackticks(text))
+            }
             baseName = text
             labels = []
             isProperty = true
@@ -34,7 +36,8 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
         }
         let base = String(text[..<open])
         guard Self.isIdentifier(base) else {
-            throw MethodNameError(text: text, problem: "begins with \"\(base)\", which isn't a Swift name", suggestion: nil)
+            throw MethodNameError(
+                text: text, problem: "begins with \"\(base)\", which isn't a Swift name", suggestion: Self.withoutBackticks(text))
         }
         let rest = text[text.index(after: open)...]
         guard rest.hasSuffix(")") else {
@@ -47,7 +50,7 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
             guard parts.last == "", parts.dropLast().allSatisfy({ Self.isIdentifier(String($0)) }) else {
                 throw MethodNameError(
                     text: text, problem: "isn't spelled as #function spells it, each label followed by a colon and nothing else",
-                    suggestion: Self.suggestion(base: base, inner: inner))
+                    suggestion: Self.withoutBackticks(text) ?? Self.suggestion(base: base, inner: inner))
             }
             labels = parts.dropLast().map(String.init)
         }
@@ -59,6 +62,12 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
     /// The name in the notation of `#function`.
     public var description: String {
         isProperty ? baseName : "\(baseName)(\(labels.map { $0 + ":" }.joined()))"
+    }
+
+    /// A name without the backticks that its declaration needs: `#function` leaves them out.
+    private static func withoutBackticks(_ text: String) -> String? {
+        let bare = text.filter { $0 != "`" }
+        return bare != text && (try? MethodName(bare)) != nil ? bare : nil
     }
 
     /// A suggestion for an invalid list of labels: `owner, name` or `owner: String, name`.

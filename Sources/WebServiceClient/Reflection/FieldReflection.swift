@@ -1,3 +1,5 @@
+import Foundation
+
 /// Turns the value of an argument into an ordered list of names and values: query items, form fields or headers.
 ///
 /// A struct gives its properties in order, a dictionary its keys sorted. An `Encodable` type encodes itself, which respects its
@@ -132,6 +134,7 @@ extension FieldReflection {
             }
         case .text(let text):
             fields.append(ReflectedField(name: try checked(name, at: path, type: type), value: text))
+        case .bytes: throw ReflectionError(.binary, at: path, type: Data.self)
         case .list(let elements):
             if elements.isEmpty { break }
             try append(elements, named: try checked(name, at: path, type: type), at: path, type: type, to: &fields)
@@ -156,6 +159,7 @@ extension FieldReflection {
             switch entry.value {
             case .text(let text): members += [entry.name, text]
             case .missing: if missing != .leftOut { members += [entry.name, ""] }
+            case .bytes: throw ReflectionError(.binary, at: .key(entry.name, path), type: Data.self)
             case .list, .record: throw ReflectionError(.structureInCommaList, at: .key(entry.name, path), type: type)
             }
         }
@@ -171,6 +175,7 @@ extension FieldReflection {
                 switch element {
                 case .text(let text): members.append(text)
                 case .missing: if missing != .leftOut { members.append("") }
+                case .bytes: throw ReflectionError(.binary, at: .index(index, path), type: Data.self)
                 case .list, .record: throw ReflectionError(.structureInCommaList, at: .index(index, path), type: type)
                 }
             }

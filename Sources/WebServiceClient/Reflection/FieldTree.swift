@@ -6,6 +6,8 @@ indirect enum FieldTree {
     case missing
     /// One text.
     case text(String)
+    /// Bytes, for a form whose parts can have them.
+    case bytes(Data)
     /// Ordered values.
     case list([FieldTree])
     /// Ordered names and values.
@@ -14,10 +16,10 @@ indirect enum FieldTree {
     /// Whether the tree is nil.
     var isMissing: Bool { if case .missing = self { true } else { false } }
 
-    /// Whether the tree is one text or nil.
+    /// Whether the tree is one text, bytes or nil.
     var isSingle: Bool {
         switch self {
-        case .missing, .text: true
+        case .missing, .text, .bytes: true
         case .list, .record: false
         }
     }
@@ -33,6 +35,7 @@ indirect enum FieldTree {
         switch self {
         case .missing: ""
         case .text(let text): text
+        case .bytes(let data): data.base64EncodedString()
         case .list(let elements): elements.map(\.sortKey).joined(separator: "\u{1F}")
         case .record(let entries): entries.map { $0.name + "\u{1E}" + $0.value.sortKey }.joined(separator: "\u{1F}")
         }
@@ -44,6 +47,8 @@ struct FieldTreeBuilder {
     let depthLimit: Int
     var keys = FieldReflection.KeyStrategy.asDeclared
     var dates = FieldReflection.DateStrategy.iso8601
+    /// Whether `Data` is read as bytes; otherwise it is an error, since it has no text.
+    var readsBytes = false
 
     /// The name of a property's field.
     func name(_ name: String, at path: FieldPath) -> String {
@@ -53,6 +58,7 @@ struct FieldTreeBuilder {
     func tree(of value: Any, at path: FieldPath, depth: Int) throws -> FieldTree {
         if let text = value as? String { return .text(text) }
         guard depth <= depthLimit else { throw ReflectionError(.tooDeep(limit: depthLimit), at: path, type: type(of: value)) }
+        if readsBytes, let data = value as? Data { return .bytes(data) }
         if !dates.isDefault, let date = value as? Date { return try dates.tree(of: date, at: path, depth: depth, by: self) }
         switch TypePlan.plan(for: value) {
         case .leaf(let text):

@@ -40,7 +40,7 @@ package enum ArgumentText {
         switch try FieldTreeBuilder(depthLimit: 32, dates: dates).tree(of: value, at: path, depth: 0) {
         case .text(let text): return text
         case .missing: return nil
-        case .list, .record: throw ReflectionError(.noText, at: path, type: type(of: value))
+        case .bytes, .list, .record: throw ReflectionError(.noText, at: path, type: type(of: value))
         }
     }
 }

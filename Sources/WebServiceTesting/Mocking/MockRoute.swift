@@ -144,10 +144,16 @@ struct MockRoute: Sendable {
         return next
     }
 
-    /// The specificity of the route. If several fit, the one with the most fixed parts is used.
+    /// The specificity of the route. If several fit, the one with the most fixed parts is used, and of these the one whose other parts are
+    /// the narrowest.
     var weight: Int {
-        tokens.reduce(query.count * 10_000) { sum, token in
-            if case .literal(let bytes) = token { sum + bytes.count } else { sum }
+        tokens.reduce(query.count * 40_000) { sum, token in
+            switch token {
+            case .literal(let bytes): sum + 4 * bytes.count
+            case .value: sum - 1
+            case .optionalValue: sum - 2
+            case .rest, .segments: sum - 3
+            }
         }
     }
 

@@ -24,6 +24,7 @@ import Testing
         ("user(id)", "user(id:)"), ("user(id: Int)", "user(id:)"), ("user(owner, name)", "user(owner:name:)"),
         ("user(owner: String, name: String)", "user(owner:name:)"), ("user(owner:name)", "user(owner:name:)"), ("user(id:", "user(id:)"),
         ("user(owner: name:)", "user(owner:name:)"), ("user(id:))", "user(id:)"), ("user(_ id: Int)", "user(_:)"),
+        ("`default`()", "default()"), ("`in`", "in"), ("find(`in`:)", "find(in:)"), ("`get`(`in`:of:)", "get(in:of:)"),
     ])
     func `A wrong spelling is refused with what was meant`(text: String, meant: String) {
         let error = #expect(throws: MethodNameError.self) { try MethodName(text) }

@@ -60,6 +60,7 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
             "fields(_:)": .post("/form").body(.argument(0)).bodyTypes("application/x-www-form-urlencoded")
                 .attribute(FieldReflection.KeyStrategy.snakeCase)
                 .with { $0.bodyTypes?.encodings = ["application/x-www-form-urlencoded": ["home_address": Self.json]] },
+            "files(_:)": multipart.with { $0.bodyTypes?.encodings = ["multipart/form-data": ["icon": Self.png]] },
             "json(_:)": .get("/find").query("q", .argument(0), as: .json).header("X-Q", .argument(0), as: .json)
                 .cookie("q", .argument(0), as: .json).attribute(FieldReflection.KeyStrategy.snakeCase)
                 .attribute(FieldReflection.DateStrategy.custom { _ in "day" }),
@@ -67,6 +68,7 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
     }
 
     private static let json = PropertyEncoding(contentType: "application/json")
+    fileprivate static let png = PropertyEncoding(contentType: "image/png")
 }
 
 @Suite struct ParameterBinderTests {
@@ -100,6 +102,14 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
         let tasks = try await client.dryRun { _ = try await $0.tasks(fields: ["a", "b,c"], filter: ["z": 1, "a": 2], raw: "x/y&z") }
         #expect(tasks.url.query() == "opt_fields=a,b%2Cc&q=%7B%22a%22%3A2%2C%22z%22%3A1%7D&r=x/y%26z")
         #expect(try await client.dryRun { _ = try await $0.pets(tag: ["a", "b"]) }.url.path() == "/v1/pets;pet%2Dtag=a;pet%2Dtag=b")
+        func pets(_ tag: any Sendable) async throws -> String {
+            try await client.dryRun { try await $0.dynamic["pets"](["pet-tag": tag]) }.url.path()
+        }
+        #expect(try await pets(["a", 2, nil] as JSONValue) == "/v1/pets;pet%2Dtag=a;pet%2Dtag=2")
+        #expect(try await pets(Set(["b", "a"])) == "/v1/pets;pet%2Dtag=a;pet%2Dtag=b")
+        #expect(try await pets(["k": "a b", "l": true] as JSONValue) == "/v1/pets;k=a%20b;l=true")
+        #expect(try await pets(["z": 1, "a": 2]) == "/v1/pets;a=2;z=1")
+        #expect(await serviceError { _ = try await pets([[1]]) }?.kind == .argument)
         let sent = try await client.dryRun { try await $0.send(tags: ["a", "b"], session: "s 1") }
         #expect(sent.headers["X-Tags"] == "a,b" && sent.headers["Cookie"] == "sid=s%201")
         #expect(try await client.dryRun { try await $0.upload(file: Data()) }.url.absoluteString == "https://a.test/upload/assets")
@@ -124,6 +134,26 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
         let json = #"{"since":"day","street_name":"A"}"#
         #expect(request.url.query()?.removingPercentEncoding == "q=" + json, "\(request.url)")
         #expect(request.headers["X-Q"] == json && request.headers[.cookie]?.removingPercentEncoding == "q=" + json, "\(request.headers)")
+    }
+
+    @Test func `Data is a file in a multipart form, and an error in others`() async throws {
+        struct Upload: Encodable, Sendable {
+            var icon = Data([0x89, 0x50])
+            var files = [Data("a".utf8), Data("b".utf8)]
+            var none: Data?
+            var meta = ["hash": Data([1, 2, 3])]
+        }
+        let request = try await forms.dryRun { try await $0.dynamic.files(Upload()) }
+        let body = String(decoding: request.body?.data ?? Data(), as: UTF8.self)
+        #expect(body.contains("name=\"icon\"; filename=\"icon\"\r\nContent-Type: image/png\r\n\r\n"), "\(body)")
+        for text in ["a", "b"] {
+            let part = "name=\"files\"; filename=\"files\"\r\nContent-Type: application/octet-stream\r\n\r\n\(text)\r\n"
+            #expect(body.contains(part), "\(body)")
+        }
+        #expect(body.contains("name=\"meta\"\r\nContent-Type: application/json\r\n\r\n{\"hash\":\"AQID\"}\r\n"), "\(body)")
+        #expect(!body.contains("none") && body.components(separatedBy: "Content-Disposition").count == 5)
+        let error = await serviceError { _ = try await forms.dryRun { try await $0.dynamic.fields(Upload()) } }
+        #expect(error?.message.contains("is binary and has no text") == true, "\(error as Any)")
     }
 
     @Test func `A form is encoded as JSON only for properties that are JSON, and none is left out`() async throws {

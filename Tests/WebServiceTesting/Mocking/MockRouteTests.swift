@@ -10,7 +10,7 @@ import WebServiceClient
             [
                 "book(id:)": .get("/books/%%0%%"), "text(id:number:)": .get("/books/%%id%%/chapters/%%number%%.txt"),
                 "search(text:)": .get(uriTemplate: "/search{?text}"), "shelf(path:)": .get(uriTemplate: "/shelves{/path*}"),
-                "any(path:)": .get("%%0%%"), "closed()": .get("/loans?state=closed"), "odd()": .get("/a:b@c/{id}"),
+                "any(path:)": .get("%%0%%"), "root()": .get("/"), "closed()": .get("/loans?state=closed"), "odd()": .get("/a:b@c/{id}"),
                 "newest()": .get("/books/newest"), "file(name:ending:)": .get(uriTemplate: "/files/{name}{.ending}"),
             ]
         }
@@ -43,6 +43,8 @@ import WebServiceClient
     @Test func `fixed parts count more than arguments`() throws {
         #expect(try route("newest()").weight > route("book(id:)").weight)
         #expect(try route("closed()").weight > route("newest()").weight)
+        // Of equal fixed parts, the narrower route: "/" isn't a whole path that an argument gives.
+        #expect(try route("root()").weight > route("any(path:)").weight)
     }
 
     @Test(arguments: ["{", "{}", "a{", "%%", "%%0", "{/", "/{+a}{b}{.c}{;d}{#e}"]) func `a broken route doesn't trap`(text: String)

@@ -179,6 +179,8 @@ final class OpenAPIDocument {
             note(reference, "the reference \"\(shown)\" isn't a JSON pointer, and is left out")
             return nil
         }
+        // "other.yaml#/" is written for the whole document.
+        if pointer == "/", node[""] == nil { return node }
         for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
             let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
             guard let next = node.json.isArray ? element(name, of: node) : node[name] else {

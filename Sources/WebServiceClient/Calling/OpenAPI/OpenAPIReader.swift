@@ -74,6 +74,12 @@ enum OpenAPIReader {
         } catch let error as YAMLSyntaxError {
             throw ServiceProfileError(faults: ["\(shown) isn't YAML that can be read: \(error)"])
         } catch {
+            // A flow mapping of YAML begins as JSON does.
+            if let text = try? TextEncoding.utf8(from: data, contentType: nil), text.count <= sizeLimit,
+                let yaml = String(data: text, encoding: .utf8), let json = try? YAMLParser.json(of: yaml), json.first == UInt8(ascii: "{")
+            {
+                return try reader.withNode(of: json, body)
+            }
             guard data.count <= sizeLimit else {
                 throw ServiceProfileError(faults: ["\(shown) has \(data.count) bytes, more than the \(sizeLimit) that are read"])
             }

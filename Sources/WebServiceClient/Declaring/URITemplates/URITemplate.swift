@@ -361,26 +361,27 @@ extension URITemplate {
 }
 
 extension URITemplate.Value {
-    /// Creates the value of an argument. A text or number becomes a string, an array of texts or numbers becomes a list, a structure or
-    /// dictionary becomes pairs, and `nil` becomes undefined.
+    /// Creates the value of an argument. A text or number becomes a string, an array, a set or a value that encodes itself as a list becomes
+    /// a list, a structure or dictionary becomes pairs, and `nil` becomes undefined.
     ///
     /// - Throws: ``ReflectionError`` if a value has no text form, or is nested deeper than a template supports.
     init(reflecting argument: Any) throws {
-        if let list = argument as? [Any] {
-            self = .list(try list.compactMap { try ArgumentText.text(of: $0) })
-        } else if Self.hasFields(argument) {
-            let fields = try FieldReflection().fields(of: argument)
+        let tree = try FieldTreeBuilder(depthLimit: 32).tree(of: argument, at: .root, depth: 0)
+        switch tree {
+        case .missing: self = .undefined
+        case .text(let text): self = .string(text)
+        case .list(let elements):
+            self = .list(
+                try elements.enumerated().compactMap { index, element in
+                    switch element {
+                    case .missing: nil
+                    case .text(let text): text
+                    case .bytes, .list, .record: throw ReflectionError(.noText, at: .index(index, .root), type: type(of: argument))
+                    }
+                })
+        case .bytes, .record:
+            let fields = try FieldReflection().fields(of: tree, named: nil, type: type(of: argument))
             self = .associative(fields.compactMap { field in field.value.map { URITemplate.Pair(field.name, $0) } })
-        } else {
-            self = try ArgumentText.text(of: argument).map { .string($0) } ?? .undefined
         }
-    }
-
-    /// Returns whether an argument is a structure or dictionary without a text form. Such an argument is expanded by its fields.
-    private static func hasFields(_ argument: Any) -> Bool {
-        if argument is String || argument is any BinaryInteger || argument is any RawRepresentable { return false }
-        let kind = Mirror(reflecting: argument).displayStyle
-        guard kind == .struct || kind == .dictionary || kind == .class else { return false }
-        return (try? ArgumentText.text(of: argument)) == nil
     }
 }

@@ -47,6 +47,9 @@ private final class Documented: WebServiceClient, @unchecked Sendable {}
         documents["api.json"] = Data(Self.split.utf8)
         let profile = try ServiceProfile(openAPI: Data(Self.split.utf8), documents: documents)
         #expect(profile.endpoints.keys == ["pet(id:tag:limit:)", "toys(limit:)"] && profile.notes.count == 3, "\(profile.notes)")
+        let whole = Data(##"{openapi: 3.1.0, paths: {/a: {$ref: 'a.yaml#/'}, /b: {$ref: 'b.yaml#/'}},}"##.utf8)
+        let (a, b) = (Data("{get: {operationId: a}}".utf8), Data("'': {get: {operationId: b}}".utf8))
+        #expect(try ServiceProfile(openAPI: whole, documents: ["a.yaml": a, "b.yaml": b]).endpoints.keys == ["a()", "b()"])
         // Parents of the main document's folder stay apart.
         let main = Data(##"{"openapi": "3.1.0", "paths": {"/a": {"$ref": "../a.json"}, "/b": {"$ref": "a.json"}}}"##.utf8)
         let (above, here) = (Data(#"{"get": {"operationId": "above"}}"#.utf8), Data(#"{"get": {"operationId": "here"}}"#.utf8))
