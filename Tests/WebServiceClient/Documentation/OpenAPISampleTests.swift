@@ -70,6 +70,15 @@ private final class Petstore: WebServiceClient, @unchecked Sendable {
         #expect(sent[4].headers[.contentType] == "application/merge-patch+json")
     }
 
+    @Test func `Other documents are given as in the article`() throws {
+        let data = Data(#"{"openapi": "3.1.0", "paths": {"/pets": {"$ref": "paths/pets.yaml"}}}"#.utf8)
+        let pets = Data("get: {operationId: listPets, parameters: [{$ref: ../common.yaml#/limit}]}".utf8)
+        let (common, url) = (Data("limit: {name: limit, in: query}".utf8), URL(string: "https://pets.test/openapi.json"))
+        let files = ["paths/pets.yaml": pets, "common.yaml": common]
+        let petstore = try ServiceProfile(openAPI: data, from: url, documents: files)
+        #expect(petstore.endpoints.keys == ["listPets(limit:)"], "\(petstore.notes)")
+    }
+
     @Test func `Variables and credentials are set as in the article`() async throws {
         let (data, url, password, token) = (Data(Self.document.utf8), URL(string: "https://pets.test/openapi.json"), "pw", "t")
         let profile = try ServiceProfile(openAPI: data, from: url, variables: ["region": "eu"])

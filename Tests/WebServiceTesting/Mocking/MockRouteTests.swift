@@ -43,7 +43,7 @@ import WebServiceClient
     @Test func `fixed parts count more than arguments`() throws {
         #expect(try route("newest()").weight > route("book(id:)").weight)
         #expect(try route("closed()").weight > route("newest()").weight)
-        // Of equal fixed parts, the narrower route: "/" isn't a whole path that an argument gives.
+        // The fixed parts are equal, and "/" is narrower than a whole path.
         #expect(try route("root()").weight > route("any(path:)").weight)
     }
 

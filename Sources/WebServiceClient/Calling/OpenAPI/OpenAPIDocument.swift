@@ -40,7 +40,7 @@ struct OpenAPINode {
         }
     }
 
-    /// The texts of an array, and those of its numbers and Booleans; other values are left out.
+    /// The texts, numbers and Booleans of an array as texts; other values are left out.
     var texts: [String] {
         var texts: [String] = []
         forEachElement { if let text = $0.scalarText { texts.append(text) } }
@@ -64,13 +64,14 @@ final class OpenAPIDocument {
     private static let noteLimit = 1_000
 
     let root: OpenAPINode
-    /// The URL that the document came from; if it isn't known, one below which relative references stay apart.
+    /// The URL that the document states or came from; if none is known, one below which relative references stay apart.
     private let base: URL?
     /// The other documents by their names.
     private var others: [Substring: OpenAPINode] = [:]
     /// The names of the documents by their URLs; the main one has an empty name.
     private var names: [String: Substring] = [:]
-    private var used: Set<Substring> = []
+    /// Why documents can't be read, by their names.
+    private let unreadable: [String: String]
     /// The targets of references by document and text; `nil` for those that can't be resolved.
     private var targets: [String: OpenAPINode?] = [:]
     private var noted: [String] = []
@@ -79,32 +80,34 @@ final class OpenAPIDocument {
 
     /// - Parameters:
     ///   - others: The documents that references may lead to, by their URLs, which may be relative to the main document's.
+    ///   - unreadable: Why other documents can't be read, by their URLs. This is a fault only if a reference leads to them.
     ///   - url: The URL of the main document.
-    init(_ root: JSONNode, others: [String: JSONNode] = [:], from url: URL? = nil) {
+    init(_ root: JSONNode, others: [String: JSONNode] = [:], unreadable: [String: String] = [:], from url: URL? = nil) {
         self.root = OpenAPINode(json: root, pointer: "#")
-        base = url ?? URL(string: "http://document.invalid/" + String(repeating: "-/", count: 16))
-        if let url { names[Self.address(url)] = "" }
-        for (name, json) in others.sorted(by: { $0.key < $1.key }) {
+        self.unreadable = unreadable
+        // The document's own statement takes precedence (OpenAPI 3.2.0, "Establishing the Base URI").
+        let own = self.root["$self"]?.text.flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }.flatMap { $0.scheme == nil ? nil : $0 }
+        base = own ?? url ?? URL(string: "http://document.invalid/" + String(repeating: "-/", count: 16))
+        for url in [own, url] { if let url { names[Self.address(url)] = "" } }
+        for name in (Array(others.keys) + Array(unreadable.keys)).sorted() {
             guard let address = URL(string: name, relativeTo: base).map(Self.address), !name.contains("#"), !name.isEmpty else {
-                fault(self.root, "the name \"\(SerializationError.excerpt(name))\" of a document isn't a URL without fragment")
+                fault(self.root, "the name \"\(Self.shown(name))\" of a document isn't a URL without fragment")
                 continue
             }
+            // The main document may be among them.
+            if names[address] == "" { continue }
             if let other = names.updateValue(name[...], forKey: address) {
-                fault(self.root, "the documents \"\(other)\" and \"\(SerializationError.excerpt(name))\" have the same URL")
+                fault(self.root, "the documents \"\(Self.shown(String(other)))\" and \"\(Self.shown(name))\" have the same URL")
             }
-            self.others[name[...]] = OpenAPINode(json: json, pointer: name + "#")
+            if let json = others[name] { self.others[name[...]] = OpenAPINode(json: json, pointer: name + "#") }
         }
     }
+
+    /// The name of a document for messages.
+    static func shown(_ name: String) -> String { SerializationError.excerpt(SecretMask.text(ofURL: name)) }
 
     private static func address(_ url: URL) -> String {
         url.absoluteURL.absoluteString.split(separator: "#", omittingEmptySubsequences: false).first.map(String.init) ?? ""
-    }
-
-    /// Notes the documents that no reference leads to.
-    func noteUnusedDocuments() {
-        for name in others.keys.sorted() where !used.contains(name) {
-            note(root, "no reference that is followed leads to the document \"\(SerializationError.excerpt(String(name)))\"")
-        }
     }
 
     /// The notes in the order in which they were found.
@@ -129,7 +132,8 @@ final class OpenAPIDocument {
     }
 
     private static func line(_ pointer: String, _ text: String) -> String {
-        "\(VisibleText.of(SerializationError.excerpt(pointer, upTo: 300))): \(VisibleText.of(text))"
+        let place = pointer.hasPrefix("#") ? pointer : SecretMask.text(ofURL: pointer)
+        return "\(VisibleText.of(SerializationError.excerpt(place, upTo: 300))): \(VisibleText.of(text))"
     }
 
     /// Returns the object that a node is or refers to; `nil` if there is none, which is noted.
@@ -165,16 +169,18 @@ final class OpenAPIDocument {
     private func find(_ text: String, of reference: OpenAPINode) -> OpenAPINode? {
         let shown = SerializationError.excerpt(text)
         let address = text.prefix { $0 != "#" }
-        guard let name = address.isEmpty ? reference.documentName : name(of: String(address), in: reference.documentName),
-            var node = name.isEmpty ? root : others[name]
-        else {
+        let name = address.isEmpty ? reference.documentName : name(of: String(address), in: reference.documentName)
+        if let name, let reason = unreadable[String(name)] {
+            fault(reference, reason)
+            return nil
+        }
+        guard let name, var node = name.isEmpty ? root : others[name] else {
             note(
                 reference,
                 "the reference \"\(shown)\" to another document isn't followed, and is left out: give the document to "
                     + "ServiceProfile(openAPI:documents:), or bundle the documents into one")
             return nil
         }
-        used.insert(name)
         guard let pointer = URLEncoding.decode(String(text.dropFirst(address.count + 1))), pointer.isEmpty || pointer.hasPrefix("/") else {
             note(reference, "the reference \"\(shown)\" isn't a JSON pointer, and is left out")
             return nil

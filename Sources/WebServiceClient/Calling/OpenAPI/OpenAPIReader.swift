@@ -26,7 +26,7 @@ extension ServiceProfile {
     ///   - data: The document, up to 64 MiB.
     ///   - url: The URL that the document came from, for relative URLs of servers and documents.
     ///   - documents: The documents that references lead to, by their URLs: as in the references, such as `paths/pets.yaml`, which are relative to
-    ///     the main document. If they refer to it, give its URL, or have it among them.
+    ///     the main document. If they refer to it, give its URL, or have it among them. Those that no reference leads to aren't used.
     ///   - variables: The values of server variables, instead of their defaults.
     /// - Throws: ``ServiceProfileError`` if a document can't be read, if no operation can be called, or if a server variable has a wrong value.
     public init(openAPI data: Data, from url: URL? = nil, documents: [String: Data] = [:], variables: [String: String] = [:]) throws {
@@ -42,37 +42,55 @@ enum OpenAPIReader {
     static func profile(
         of data: Data, from url: URL?, documents: [String: Data], variables: [String: String]
     ) throws -> ServiceProfile {
-        try withNode(of: data, named: nil) { root in
-            try withNodes(of: documents.sorted { $0.key < $1.key }[...]) { others in
-                var reader = try OpenAPIProfileReader(OpenAPIDocument(root, others: others, from: url), from: url, variables: variables)
-                return try reader.profile()
+        do {
+            return try withNode(of: data, named: nil) { root in
+                try withNodes(of: documents.sorted { $0.key < $1.key }[...]) { others, unreadable in
+                    let document = OpenAPIDocument(root, others: others, unreadable: unreadable, from: url)
+                    var reader = try OpenAPIProfileReader(document, from: url, variables: variables)
+                    return try reader.profile()
+                }
             }
+        } catch let error as Unreadable {
+            throw ServiceProfileError(faults: [error.reason])
         }
+    }
+
+    /// Why a document can't be read.
+    private struct Unreadable: Error {
+        let name: String?
+        let reason: String
     }
 
     /// Calls a closure with the values of several documents: they are valid only within the closures that receive them.
     private static func withNodes(
-        of documents: ArraySlice<(key: String, value: Data)>, _ found: [String: JSONNode] = [:],
-        _ body: ([String: JSONNode]) throws -> ServiceProfile
+        of documents: ArraySlice<(key: String, value: Data)>, _ found: [String: JSONNode] = [:], unreadable: [String: String] = [:],
+        _ body: (_ found: [String: JSONNode], _ unreadable: [String: String]) throws -> ServiceProfile
     ) throws -> ServiceProfile {
-        guard let (name, data) = documents.first else { return try body(found) }
-        return try withNode(of: data, named: name) { node in
-            try withNodes(of: documents.dropFirst(), found.merging([name: node]) { $1 }, body)
+        guard let (name, data) = documents.first else { return try body(found, unreadable) }
+        let rest = documents.dropFirst()
+        do {
+            return try withNode(of: data, named: name) { node in
+                try withNodes(of: rest, found.merging([name: node]) { $1 }, unreadable: unreadable, body)
+            }
+        } catch let error as Unreadable where error.name == name {
+            return try withNodes(of: rest, found, unreadable: unreadable.merging([name: error.reason]) { $1 }, body)
         }
     }
 
     private static func withNode(
         of data: Data, named name: String?, _ body: (JSONNode) throws -> ServiceProfile
     ) throws -> ServiceProfile {
-        let shown = name.map { "the document \"\(SerializationError.excerpt($0))\"" } ?? "the document"
+        let shown = name.map { "the document \"\(OpenAPIDocument.shown($0))\"" } ?? "the document"
         var reader = JSONReader()
         reader.sizeLimit = sizeLimit
         do {
-            return try reader.withNode(of: try json(of: data, shown)) { root in try body(root) }
+            return try reader.withNode(of: try json(of: data, named: name, shown)) { root in try body(root) }
         } catch let error as ServiceProfileError {
             throw error
+        } catch let error as Unreadable {
+            throw error
         } catch let error as YAMLSyntaxError {
-            throw ServiceProfileError(faults: ["\(shown) isn't YAML that can be read: \(error)"])
+            throw Unreadable(name: name, reason: "\(shown) isn't YAML that can be read: \(error)")
         } catch {
             // A flow mapping of YAML begins as JSON does.
             if let text = try? TextEncoding.utf8(from: data, contentType: nil), text.count <= sizeLimit,
@@ -81,21 +99,21 @@ enum OpenAPIReader {
                 return try reader.withNode(of: json, body)
             }
             guard data.count <= sizeLimit else {
-                throw ServiceProfileError(faults: ["\(shown) has \(data.count) bytes, more than the \(sizeLimit) that are read"])
+                throw Unreadable(name: name, reason: "\(shown) has \(data.count) bytes, more than the \(sizeLimit) that are read")
             }
-            throw ServiceProfileError(faults: ["\(shown) isn't JSON: \(DecodingErrorText.text(of: error))"])
+            throw Unreadable(name: name, reason: "\(shown) isn't JSON: \(DecodingErrorText.text(of: error))")
         }
     }
 
     /// The document as JSON. It is YAML if its first character begins neither JSON nor XML.
-    private static func json(of data: Data, _ shown: String) throws -> Data {
+    private static func json(of data: Data, named name: String?, _ shown: String) throws -> Data {
         let text = try TextEncoding.utf8(from: data, contentType: nil)
         let first = String(decoding: text.prefix(4_096), as: UTF8.self).unicodeScalars.first {
             !$0.properties.isWhitespace && $0 != "\u{FEFF}"
         }
         guard text.count <= sizeLimit, let first, !"{[<".unicodeScalars.contains(first) else { return text }
         guard let string = String(data: text, encoding: .utf8) else {
-            throw ServiceProfileError(faults: ["\(shown) is neither JSON nor text in UTF-8"])
+            throw Unreadable(name: name, reason: "\(shown) is neither JSON nor text in UTF-8")
         }
         return try YAMLParser.json(of: string)
     }
@@ -169,7 +187,6 @@ private struct OpenAPIProfileReader {
         findOperations()
         readOperations()
         servers.checkVariables()
-        document.noteUnusedDocuments()
         if let webhooks = document.root["webhooks"], webhooks.json.count > 0 { document.note(webhooks, "webhooks are left out") }
         if endpoints.isEmpty, !operations.isEmpty, document.faults.isEmpty {
             document.fault(document.root, "no operation can be called: \(document.notes.last ?? "")")
