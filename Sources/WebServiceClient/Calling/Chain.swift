@@ -211,7 +211,10 @@ extension Chain.Setup {
         }
         if let jar = setup.configuration.cookies {
             let clock = setup.runtime.clock
-            partitions.cookies = { request in (jar.identity, jar.field(for: request, at: clock.date())) }
+            partitions.cookies = { request in
+                let now = clock.date()
+                return (jar.identity, jar.credentials(for: request, at: now), jar.field(for: request, at: now))
+            }
         }
         return Caching(cache: cache, partitions: partitions, clock: setup.runtime.clock, background: setup.runtime.background)
     }

@@ -28,6 +28,8 @@ struct CachePartitions: Sendable {
         let own: [String]
         /// The provider's current sign-in; `nil` without one.
         let signIn: (@Sendable () -> String?)?
+        /// The jar's cookies that may name the user, and what they are now; `nil` without a jar.
+        let credentials: (known: String, now: @Sendable () -> String)?
 
         var isAuthenticated: Bool { identity != nil }
 
@@ -36,6 +38,8 @@ struct CachePartitions: Sendable {
         func covers(prepared: ServiceRequest, sent: HTTPFields, to url: URL) -> Bool {
             // An interceptor of single attempts may have added credentials.
             guard CachePartitions.ownParts(prepared, rules) == own else { return false }
+            // Another user may have signed in since.
+            if let credentials, credentials.now() != credentials.known { return false }
             switch identity {
             case nil, .named?: return true
             case .signIn(let digest)?: return signIn?().map { SHA256.hexadecimal(of: $0) == digest } ?? false
@@ -51,9 +55,9 @@ struct CachePartitions: Sendable {
     var identity: (@Sendable (ServiceRequest, CallContext) async throws -> Identity)?
     /// The current sign-in of the provider's tokens; `nil` if the provider has none.
     var signIn: (@Sendable () -> String?)?
-    /// The client's cookie jar: the field that it will add to a request, and a text that distinguishes the jar from others; `nil` without a
-    /// jar.
-    var cookies: (@Sendable (ServiceRequest) async -> (jar: String, field: String?))?
+    /// The client's cookie jar: a text that distinguishes the jar from others, the cookies of a request that may name its user, and the
+    /// field that the jar will add; `nil` without a jar.
+    var cookies: (@Sendable (ServiceRequest) -> (jar: String, credentials: String, field: String?))?
     /// A text that distinguishes the client's environment and session from others; empty without both.
     var state = ""
 
@@ -76,12 +80,16 @@ struct CachePartitions: Sendable {
             }
         }
         var field: String?
-        if let jar = await cookies?(request) {
-            parts.append("jar:" + jar.jar)
+        var credentials: (known: String, now: @Sendable () -> String)?
+        if let cookies, context.attributes[CookiePolicy.self] != .off {
+            let jar = cookies(request)
+            parts += ["jar:" + jar.jar, "credentials:" + jar.credentials]
             field = jar.field
+            credentials = (jar.credentials, { cookies(request).credentials })
         }
         let text = parts.isEmpty ? "" : SHA256.hexadecimal(of: parts.joined(separator: "\n"))
-        return Partition(text: text, identity: provided, cookies: field, rules: boundary.rules, own: own, signIn: signIn)
+        return Partition(
+            text: text, identity: provided, cookies: field, rules: boundary.rules, own: own, signIn: signIn, credentials: credentials)
     }
 
     /// Fields that make servers and proxies answer for another host or path.

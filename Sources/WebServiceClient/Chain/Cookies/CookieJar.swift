@@ -185,6 +185,20 @@ public final class CookieJar: Sendable {
         return request.headers[.cookie]
     }
 
+    /// The cookies of a request that may name its user, as a text for comparisons: those that scripts can't read, and those whose names
+    /// suggest a session or a token. Others, such as those of load balancers, may change with each response.
+    func credentials(for request: ServiceRequest, at now: Date) -> String {
+        guard let place = CookiePlace(request.url) else { return "" }
+        let cookies = store.withLock { $0.cookies(for: place, at: now) }
+        return cookies.filter { $0.isHTTPOnly || Self.namesUser($0.name.lowercased()) }.map { "\($0.name)=\($0.value)" }
+            .joined(separator: "\n")
+    }
+
+    private static func namesUser(_ name: String) -> Bool {
+        if name.contains("csrf") || name.contains("xsrf") { return false }
+        return name.contains("sess") || SecretMask.hidesParameter(named: name)
+    }
+
     /// The names of the cookies in a `Cookie` field.
     private static func names(in field: [UInt8]) -> Set<[UInt8]> {
         var names: Set<[UInt8]> = []

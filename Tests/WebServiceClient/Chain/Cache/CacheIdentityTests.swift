@@ -80,6 +80,35 @@ import WebServiceTesting
         ) async throws -> Bool { false }
     }
 
+    @Test func `another session in the jar gets no response of the one before`() async throws {
+        let jar = CookieJar()
+        let users = Locked(["ada", "bob"])
+        shop.on(
+            .post, "/login",
+            .answering { _ in
+                let user = users.withLock { $0.removeFirst() }
+                return .status(200, headers: ["Set-Cookie": "sid=\(user); HttpOnly"])
+            })
+        let client = WebServiceClient(serviceRoot: "https://shop.test") {
+            $0.transport = shop
+            $0.cache = cache
+            $0.cookies = jar
+        }
+        func get(_ policy: CookiePolicy = .service) async throws -> ServiceResponse<String> {
+            try await client.with(.cookies(policy)) { try await $0.http.get("/a").response(String.self) }
+        }
+        for user in ["ada", "bob"] {
+            try await client.http.post("/login").send()
+            let first = try await get()
+            #expect(first.value.hasPrefix("||sid=\(user)") && first.source == .network)
+            // A cookie that names nobody doesn't matter.
+            #expect(try await get().source == .cache)
+        }
+        #expect(try await get(.off).value == "||")
+        jar.clear()
+        #expect(try await get().source == .network)
+    }
+
     /// Adds the key of the current user.
     private struct UserKey: Interceptor {
         let user: Locked<String>
