@@ -101,7 +101,7 @@ import WebServiceTesting
             try await client.http.post("/login").send()
             let first = try await get()
             #expect(first.value.hasPrefix("||sid=\(user)") && first.source == .network)
-            // A cookie that names nobody doesn't matter.
+            // The theme isn't part of the identity.
             #expect(try await get().source == .cache)
         }
         #expect(try await get(.off).value == "||")
