@@ -168,12 +168,23 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
                 .undeclaredPrefix, "a prefix isn't declared", assuming: "it is used as a namespace",
                 at: Place(line: parser.lineNumber, column: parser.columnNumber))
         } else if failure == nil {
+            let code = (error as NSError).code
+            let fault = Self.faults[code] ?? "error \(code) of the XML parser"
             failure = ServiceModelError(
                 kind: .malformed,
-                message: "The metadata document isn't well-formed XML (error \((error as NSError).code) of the XML parser): load it again.",
+                message: "The metadata document isn't well-formed XML (\(fault)): load it again, or ask its provider to correct it.",
                 line: parser.lineNumber, column: parser.columnNumber)
         }
     }
+
+    /// Texts for the codes of common faults. They are those of libxml2, which `XMLParser` reports without a text.
+    private static let faults = [
+        4: "it is empty or begins with other text", 5: "it has text after its root element, or no root element",
+        9: "it has a character that XML doesn't allow", 26: "it uses an entity that isn't declared", 38: "an attribute's value has a '<'",
+        39: "an attribute's value has no quotation mark", 41: "an attribute has no value", 42: "an element has an attribute twice",
+        68: "a name is missing, or a '&' isn't written as '&amp;'", 76: "an end tag is that of another element",
+        77: "an element isn't closed",
+    ]
 
     // XMLProlog refuses a document type declaration. These callbacks are for encodings that it can't read.
 

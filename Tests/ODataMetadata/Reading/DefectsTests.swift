@@ -237,6 +237,18 @@ import Testing
         #expect(kind("{\"S\": {}}", ServiceModel.Limits(size: 5)) == "tooLarge 0")
     }
 
+    @Test(arguments: [
+        ("<a b=\"1\" b=\"2\"/>", "an element has an attribute twice"), ("<a>&nbsp;</a>", "it uses an entity that isn't declared"),
+        ("<a></b>", "an end tag is that of another element"), ("hello", "it is empty or begins with other text"),
+        ("<a b=\"&\"/>", "a name is missing, or a '&' isn't written as '&amp;'"),
+        ("<a b=c/>", "an attribute's value has no quotation mark"),
+    ])
+    func faultsOfXMLAreNamed(children: String, fault: String) {
+        let data = children == "hello" ? Data(children.utf8) : document(children)
+        let error = #expect(throws: ServiceModelError.self) { try ServiceModel(xml: data) }
+        #expect(error?.message.contains("(\(fault))") == true && error?.line ?? 0 > 0, "\(String(describing: error))")
+    }
+
     @Test func faultsOfOneElementHaveAnOrder() throws {
         let attributes = ["Zeta", "Alpha", "Mid", "Beta"].map { "\($0)=\"1\"" }.joined(separator: " ")
         let text = "<ComplexType Name=\"C\" \(attributes)/><Annotation Term=\"T.t\" \(attributes)/>"
