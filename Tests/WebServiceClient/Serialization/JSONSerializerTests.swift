@@ -95,7 +95,11 @@ import WebServiceClient
 
     /// Foundation's encoder writes it as `NaN`, which isn't JSON.
     @Test func `A decimal that isn't a number is refused with its place`() throws {
-        struct Order: Encodable { var name = "NaN \\\"NaN", prices: [String: [Decimal]], total: Decimal = 1 }
+        struct Order: Encodable {
+            var name = "NaN \\\"NaN"
+            var prices: [String: [Decimal]]
+            var total: Decimal = 1
+        }
         let pretty = JSONEncoder()
         pretty.outputFormatting = [.prettyPrinted, .sortedKeys]
         for serializer in [JSONSerializer(), JSONSerializer(encoder: pretty, reader: JSONReader())] {
