@@ -103,7 +103,7 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
         #expect(tasks.url.query() == "opt_fields=a,b%2Cc&q=%7B%22a%22%3A2%2C%22z%22%3A1%7D&r=x/y%26z")
         #expect(try await client.dryRun { _ = try await $0.pets(tag: ["a", "b"]) }.url.path() == "/v1/pets;pet%2Dtag=a;pet%2Dtag=b")
         func pets(_ tag: any Sendable) async throws -> String {
-            try await client.dryRun { try await $0.dynamic["pets"](["pet-tag": tag]) }.url.path()
+            try await client.dryRun { try await $0.dynamic.pets(tag: tag) }.url.path()
         }
         #expect(try await pets(["a", 2, nil] as JSONValue) == "/v1/pets;pet%2Dtag=a;pet%2Dtag=2")
         #expect(try await pets(Set(["b", "a"])) == "/v1/pets;pet%2Dtag=a;pet%2Dtag=b")
