@@ -123,12 +123,26 @@ public struct NamedCall: Sendable {
         try await bound(arguments).stream()
     }
 
+    /// The call of an endpoint without optional arguments, which has all names, in the order of its key; `nil` if there is none.
+    private func exactCall(_ arguments: [(key: String, value: (any Sendable)?)]) -> KeyedCall? {
+        let table = client.state.table
+        for endpoint in [name, MethodName.identifier(of: name)].lazy.flatMap({ table.exactEndpoints($0) }) {
+            let labels = arguments.map { endpoint.label(of: $0.key) }
+            let positions = endpoint.key.labels.map { label in labels.firstIndex { $0 == label } }
+            guard labels.count == positions.count, !positions.contains(nil) else { continue }
+            let values = positions.compactMap { $0 }.map { arguments[$0].value }
+            return KeyedCall(client: client, options: options, key: endpoint.key.description, arguments: values)
+        }
+        return nil
+    }
+
     /// The call with the labels of its arguments.
     private func bound(_ arguments: [String: (any Sendable)?]) throws -> KeyedCall {
         let state = client.state
         let endpoints =
             [name, MethodName.identifier(of: name)].lazy.map { state.table.partialEndpoints($0) }.first { !$0.isEmpty } ?? []
         let sorted = arguments.sorted { $0.key < $1.key }
+        if endpoints.isEmpty, let call = exactCall(sorted) { return call }
         // An endpoint that knows all names; else the first one, for the message.
         let endpoint = endpoints.first { endpoint in sorted.allSatisfy { endpoint.label(of: $0.key) != nil } } ?? endpoints.first
         var labels: [String] = []

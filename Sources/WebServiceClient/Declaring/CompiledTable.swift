@@ -7,6 +7,8 @@ final class CompiledTable: Sendable {
     private let bareNames: [String: EndpointTable.Entry]
     /// The endpoints that calls with a part of their labels can use, by base name.
     private let partial: [String: [PartialEndpoint]]
+    /// The endpoints without optional arguments by base name, for calls by names.
+    private let exact: [String: [PartialEndpoint]]
     /// The service root if it has placeholders, else `nil`.
     private let root: String?
     /// The headers of client and class with placeholders.
@@ -25,6 +27,7 @@ final class CompiledTable: Sendable {
         var plans: [String: EndpointPlan] = [:]
         var bareNames: [String: EndpointTable.Entry] = [:]
         var partial: [String: [PartialEndpoint]] = [:]
+        var exact: [String: [PartialEndpoint]] = [:]
         var faults: [TableFault] = []
         var seen: Set<String> = []
         for entry in table.entries {
@@ -47,7 +50,11 @@ final class CompiledTable: Sendable {
                 faults += found
                 // A profile's endpoint that no method has is called through `dynamic` only.
                 if !entry.isBareName, let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
-                if let endpoint = PartialEndpoint(entry, name) { partial[name.baseName, default: []].append(endpoint) }
+                if let endpoint = PartialEndpoint(entry, name) {
+                    partial[name.baseName, default: []].append(endpoint)
+                } else if let endpoint = PartialEndpoint(exact: entry, name) {
+                    exact[name.baseName, default: []].append(endpoint)
+                }
             } catch {
                 let fix = error.suggestion.map { "write \"\($0)\"" } ?? "write it like \"repository(owner:name:)\""
                 faults.append(TableFault(kind: .malformedKey, key: entry.key, problem: "the key \(error.problem)", fix: fix))
@@ -56,6 +63,7 @@ final class CompiledTable: Sendable {
         self.plans = plans
         self.bareNames = bareNames
         self.partial = partial
+        self.exact = exact
         self.root = root
         self.headers = headers
         keys = table.keys
@@ -67,6 +75,9 @@ final class CompiledTable: Sendable {
 
     /// Whether an endpoint has methods with other keys: by a bare name of a profile, or by a part of its labels.
     var hasBareNames: Bool { !bareNames.isEmpty || !partial.isEmpty }
+
+    /// Returns the endpoints with a base name that calls with all of their labels, in any order, can use.
+    func exactEndpoints(_ baseName: String) -> [PartialEndpoint] { exact[baseName] ?? [] }
 
     /// Returns the endpoints with a base name that calls with a part of their labels can use.
     func partialEndpoints(_ baseName: String) -> [PartialEndpoint] { partial[baseName] ?? [] }

@@ -82,6 +82,12 @@ struct PartialEndpoint: Sendable {
         (self.entry, self.key) = (entry, key)
     }
 
+    /// The endpoint of an entry whose calls have exactly the key's labels, for calls by names; `nil` if the names don't tell the arguments.
+    init?(exact entry: EndpointTable.Entry, _ key: MethodName) {
+        guard !key.isProperty, !key.labels.contains("_"), entry.descriptor.ignored.isEmpty else { return nil }
+        (self.entry, self.key) = (entry, key)
+    }
+
     private var labels: [String] { key.labels.filter { !entry.descriptor.ignored.contains($0) } }
 
     /// Returns the positions in a call of the endpoint's arguments, `nil` for those that it leaves out; or why the call doesn't fit.

@@ -115,6 +115,14 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
         #expect(try await client.dryRun { try await $0.upload(file: Data()) }.url.absoluteString == "https://a.test/upload/assets")
     }
 
+    @Test func `A call by names has the order of the key`() async throws {
+        let tasks = try await client.dryRun { try await $0.dynamic["tasks"](["raw": "r", "opt_fields": ["a"], "q": ["z": 1]]) }
+        #expect(tasks.url.query()?.removingPercentEncoding == "opt_fields=a&q={\"z\":1}&r=r", "\(tasks.url)")
+        #expect(try await client.dryRun { try await $0.dynamic["pets"](["pet-tag": "a"]) }.url.path() == "/v1/pets;pet%2Dtag=a")
+        let error = await serviceError { _ = try await client.dryRun { try await $0.dynamic["tasks"](["raw": "r"]) } }
+        #expect(error?.message.contains("tasks(fields:filter:raw:)") == true, "\(error as Any)")
+    }
+
     @Test func `JSON in a form has the names and dates of its fields`() async throws {
         let snake = try await text { try await $0.dynamic.snake(Person()) }
         let json = "\r\nContent-Type: application/json\r\n\r\n"
