@@ -9,13 +9,13 @@ private final class Recorded: WebServiceClient, @unchecked Sendable {
     override class var endpoints: EndpointTable {
         [
             "read(_:)": .get("%%0%%").raw().accepting(.any),
-            "echo(_:token:)": .post("anything?access_token=%%token%%&page=2").body(0).raw(),
-            "form(_:)": .put("anything/form").body(0).serializer(FormSerializer()).raw(),
+            "echo(_:token:)": .post("anything?access_token=%%token%%&page=2").body(.argument(0)).raw(),
+            "form(_:)": .put("anything/form").body(.argument(0)).serializer(FormSerializer()).raw(),
         ]
     }
 
     func read(_ path: String) async throws -> ServiceResponse<Data> { try await call(path) }
-    func echo(_ body: [String: String], token: String) async throws -> ServiceResponse<Data> { try await call(body, token: token) }
+    func echo(_ body: [String: String], token: String) async throws -> ServiceResponse<Data> { try await call(body, token) }
     func form(_ fields: [String: String]) async throws -> ServiceResponse<Data> { try await call(fields) }
 }
 
