@@ -72,7 +72,7 @@ extension EntityMetadata: Decodable {
         stream.data = entity["$value"].flatMap { EdmStream.inlineBytes($0, stream.contentType) }
         if !stream.isEmpty { media = stream }
         if let object = entity["__metadata"]?.object { readV2(object) }
-        media?.linkBase = linkBase
+        media?.linkBase = self.linkBase
     }
 
     private mutating func read(_ name: String, _ value: ODataValue) {

@@ -145,8 +145,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: [
-        "https://other.test/x", "//other.test/x", "https://api.test:8443/x", "https://api.test.evil.test/x", "https://ada@evil.test/",
-        "https://API.TEST.:443/x",
+        "https://other.test/x", "//other.test/x", "https://api.test:8443/x", "https://api.test.evil.test/x", "https://API.TEST.:443/x",
     ])
     func `headers of client, class, endpoint and call don't follow a redirect elsewhere`(location: String) async throws {
         final class Service: WebServiceClient, @unchecked Sendable {
