@@ -9,8 +9,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// Of what ships also: no member of a module that its file doesn't import. Tests can't have that: to which clang module the members of
-/// `timeval` and its like belong, Glibc or the overlays' own, changes with the order in which files are compiled (the library reads them in C).
+/// The settings of the shipped modules, which also require that a file imports the modules whose members it uses. Tests can't have this: the
+/// clang module of `timeval` and similar types, Glibc or an overlay, changes with the order in which files are compiled.
 let librarySettings = settings + [.enableUpcomingFeature("MemberImportVisibility")]
 
 let package = Package(
@@ -61,7 +61,8 @@ let package = Package(
         // Depends on nothing, since tools that generate code are built for the host.
         .target(name: "ODataMetadata", swiftSettings: librarySettings),
         .target(name: "OData", dependencies: ["WebServiceClient", "ODataMetadata"], swiftSettings: librarySettings),
-        // The generator runs on the host, and so must not depend on what the generated code depends on: every package would build that twice.
+        // The generator runs on the host. It must not depend on modules that the generated code uses, or every package would build them
+        // twice.
         .target(name: "ODataGeneration", dependencies: ["ODataMetadata"], swiftSettings: librarySettings),
         .executableTarget(
             name: "ODataGenerator", dependencies: ["ODataGeneration", "ODataMetadata"], swiftSettings: librarySettings),

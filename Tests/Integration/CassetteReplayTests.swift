@@ -27,6 +27,11 @@ extension IntegrationTests {
             "cookies/set?flavour=oat", "cookies", "response-headers?X-A=1&X-A=2", "basic-auth/ada/pass",
         ]
 
+        /// The paths whose answers repeat the request's fields, and so the key, which the recording masks.
+        private static let echoes: Set<String> = [
+            "get?a=1&b=%20", "headers", "gzip", "deflate", "brotli", "stream/3", "redirect/2", "etag/abc", "cache/60",
+        ]
+
         private struct Answer: Equatable {
             let status: Int
             let type: String?
@@ -80,7 +85,7 @@ extension IntegrationTests {
                 let replayed = try await answers(client, sample.secret)
                 #expect(replayed.map(\.status) == expected.map(\.status))
                 #expect(replayed.map(\.type) == expected.map(\.type))
-                for (path, (now, then)) in zip(Self.paths, zip(replayed, expected)) where path != "headers" {
+                for (path, (now, then)) in zip(Self.paths, zip(replayed, expected)) where !Self.echoes.contains(path) {
                     #expect(now.body == then.body, "\(path)")
                 }
             }

@@ -158,17 +158,17 @@ public struct ElasticsearchFormat: LogFormat {
         "index_not_found_exception", "invalid_index_name_exception", "invalid_alias_name_exception", "index_closed_exception",
         "validation_exception",
     ]
-    /// Parts of reasons that concern the cluster's limit of shards, an alias, a pipeline or the URL. Their error type depends on the
-    /// version.
+    /// Beginnings of reasons that concern the cluster's limit of shards, an alias, a pipeline or the URL. Later parts of a reason may quote
+    /// the record. Their error type depends on the version.
     private static let ofSettings = [
-        "maximum normal shards open", "maximum shards open", "no write index is defined for alias", "pipeline with id [",
-        "no handler found for uri",
+        "Validation Failed: 1: this action would add [", "this action would add [", "no write index is defined for alias",
+        "pipeline with id [", "no handler found for uri",
     ]
 
     private static func concernsSettings(_ result: [String: Any]) -> Bool {
         let error = result["error"] as? [String: Any]
         let text = error?["reason"] as? String ?? result["error"] as? String ?? ""
-        return ofIndex.contains(error?["type"] as? String ?? "") || ofSettings.contains(where: text.contains)
+        return ofIndex.contains(error?["type"] as? String ?? "") || ofSettings.contains(where: text.hasPrefix)
     }
 
     private static func reason(in result: [String: Any]) -> String {

@@ -61,7 +61,10 @@ public struct ReceiverAnswer: Sendable {
     /// Whether a web server in front of the receiver refuses the connection itself, with a 400 whose text is the only sign: it expects TLS,
     /// a client certificate, another host or shorter header fields.
     var isAboutConnection: Bool {
-        guard status == 400, !body.isEmpty else { return false }
+        // A receiver's JSON may quote a record; web servers answer with a page or a line of text.
+        guard status == 400, let first = body.first(where: { $0 > 0x20 }), first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else {
+            return false
+        }
         let text = String(decoding: body.prefix(4_096), as: UTF8.self)
         return Self.ofConnection.contains(where: text.contains)
     }
@@ -70,8 +73,7 @@ public struct ReceiverAnswer: Sendable {
     private static let ofConnection = [
         "plain HTTP request was sent to HTTPS port", "Client sent an HTTP request to an HTTPS server",
         "speaking plain HTTP to an SSL-enabled", "combination of host and port requires TLS", "No required SSL certificate was sent",
-        "The SSL certificate error",
-        "Request Header Or Cookie Too Large", "Invalid Hostname",
+        "The SSL certificate error", "Request Header Or Cookie Too Large", "Invalid Hostname",
     ]
 
     /// The beginning of the body on one line, for messages, with likely secrets masked: receivers echo their input.

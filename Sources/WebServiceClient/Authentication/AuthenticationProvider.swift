@@ -56,7 +56,8 @@ public protocol AuthenticationProvider: Sendable {
     ///
     /// A ``ResponseCache`` keeps the responses of each identity apart. Without a text, it asks the provider to authorize a copy of the
     /// request before it looks for a stored response, and what it adds is the identity: the responses of one token or key serve no other.
-    /// With an ``OAuthGrant``, the sign-in is the identity, which refreshed tokens share. The cache keeps only a digest of the text.
+    /// If the provider is a ``BearerTokenProvider`` with an ``OAuthGrant``, the sign-in is the identity, which refreshed tokens share. The
+    /// cache keeps only a digest of the text.
     var cacheIdentity: String? { get }
 
     /// Whether the server accepted the provider's credentials when it last received them. The default is false, for providers that don't

@@ -212,8 +212,7 @@ extension Chain.Setup {
         if let jar = setup.configuration.cookies {
             let clock = setup.runtime.clock
             partitions.cookies = { request in
-                let now = clock.date()
-                return (jar.identity, jar.credentials(for: request, at: now), jar.field(for: request, at: now))
+                (jar.identity, { jar.credentials(for: request, at: clock.date()) }, jar.field(for: request, at: clock.date()))
             }
         }
         return Caching(cache: cache, partitions: partitions, clock: setup.runtime.clock, background: setup.runtime.background)

@@ -82,8 +82,8 @@ public struct DynamicCall: Sendable {
     }
 }
 
-/// The calls with one name, whose arguments have the names that the service gives them. For names that aren't labels, such as `$filter`, and
-/// for names that are known at run time.
+/// The calls with one name, whose arguments have the names that the service gives them. For names that aren't labels, such as `$filter`,
+/// and for names that are known at run time.
 ///
 ///     let pets: [Pet] = try await client.dynamic["getPets"](["$filter": "age gt 2", "$top": 10])
 ///
@@ -142,9 +142,10 @@ public struct NamedCall: Sendable {
         let endpoints =
             [name, MethodName.identifier(of: name)].lazy.map { state.table.partialEndpoints($0) }.first { !$0.isEmpty } ?? []
         let sorted = arguments.sorted { $0.key < $1.key }
-        if endpoints.isEmpty, let call = exactCall(sorted) { return call }
-        // An endpoint that knows all names; else the first one, for the message.
-        let endpoint = endpoints.first { endpoint in sorted.allSatisfy { endpoint.label(of: $0.key) != nil } } ?? endpoints.first
+        let fitting = endpoints.first { endpoint in sorted.allSatisfy { endpoint.label(of: $0.key) != nil } }
+        if fitting == nil, let call = exactCall(sorted) { return call }
+        // If none knows all names, the error is about the first one.
+        let endpoint = fitting ?? endpoints.first
         var labels: [String] = []
         var faults: [TableFault] = []
         for (name, _) in sorted {

@@ -207,8 +207,8 @@ extension RequestBinder {
         }
     }
 
-    /// A form with a part for each field of a value, and for each element of a list. Structures are JSON, and `Data` is a file whose name is
-    /// the field's, since servers take a part without a file name for a text (OpenAPI 3.1.1, "Encoding Object").
+    /// A form with a part for each field of a value, and for each element of a list. Structures are JSON, and `Data` is a file whose name
+    /// is the field's, since servers take a part without a file name for a text (OpenAPI 3.1.1, "Encoding Object").
     private func multipart(_ value: any Encodable, _ position: Int) throws -> RequestBody {
         var form = MultipartForm()
         do {

@@ -56,8 +56,8 @@ struct TransportStage: Sendable {
         return response
     }
 
-    /// Sends a request over a transport that only ends an exchange when its task is cancelled. Such a transport, a stub for example, may not
-    /// keep the total deadline either: then the exchange ends here, if the head of the response hasn't arrived.
+    /// Sends a request over a transport that only ends an exchange when its task is cancelled. Such a transport, a stub for example, may
+    /// not keep the total deadline either: then the exchange ends here, if the head of the response hasn't arrived.
     private func cancelled(with cancellation: CallCancellation, _ request: ServiceRequest) async throws -> TransportResponse {
         let deadline = request.end.map { end in
             ChildWork.Deadline(instant: end, clock: clock) { ChildWork.timedOut(request) }

@@ -104,7 +104,8 @@ final class CompiledTable: Sendable {
         return (plan, faults + [ReservedKeys.fault(of: name)].compactMap(\.self))
     }
 
-    /// Returns the plan of the first endpoint that a call fits; if it fits none, the faults that it has with the one whose labels are nearest.
+    /// Returns the plan of the first endpoint that a call fits; if it fits none, the faults that it has with the one whose labels are
+    /// nearest.
     private static func plan(
         of name: MethodName, among endpoints: [PartialEndpoint], root: String?, _ headers: HeaderTemplates
     ) -> (plan: EndpointPlan, faults: [TableFault])? {

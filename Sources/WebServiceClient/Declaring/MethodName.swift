@@ -93,8 +93,8 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
 
 // Swift names from the names of services, such as an OpenAPI document's `operationId`s and parameters.
 extension MethodName {
-    /// Returns a text unchanged if it is a Swift name. Otherwise, characters that a name can't contain separate words, and the words are joined
-    /// in camel case: `repos/get-branch` is `reposGetBranch`, `$filter` is `filter`. Empty if the text has no word.
+    /// Returns a text unchanged if it is a Swift name. Otherwise, characters that a name can't contain separate words, and the words are
+    /// joined in camel case: `repos/get-branch` is `reposGetBranch`, `$filter` is `filter`. Empty if the text has no word.
     static func identifier(of text: String) -> String {
         if isIdentifier(text), text != "_" { return text }
         var result = ""

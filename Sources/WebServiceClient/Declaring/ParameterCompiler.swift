@@ -84,7 +84,8 @@ struct PartialEndpoint: Sendable {
 
     /// The endpoint of an entry whose calls have exactly the key's labels, for calls by names; `nil` if the names don't tell the arguments.
     init?(exact entry: EndpointTable.Entry, _ key: MethodName) {
-        guard !key.isProperty, !key.labels.contains("_"), entry.descriptor.ignored.isEmpty else { return nil }
+        guard !key.isProperty, !key.labels.contains("_"), Set(key.labels).count == key.labels.count, entry.descriptor.ignored.isEmpty
+        else { return nil }
         (self.entry, self.key) = (entry, key)
     }
 

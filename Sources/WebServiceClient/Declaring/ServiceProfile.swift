@@ -14,10 +14,11 @@ public import Foundation
 /// root, or one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``: a profile defines paths and methods, not the
 /// receiver of the credentials. If neither client nor class has a root, later profiles must keep the first profile's origin.
 /// `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. `"Attributes"` are texts as in ``ClientDescription``, such as
-/// `["RateLimit(30 per 60 s, burst 1)", "EndpointCaching.lifetime(60 s)", "CallPriority.low"]`; those of the class's endpoint take precedence. A `Name` is a key in the notation of `#function`, or a bare name, which
-/// applies to every method with that name. A profile is free of faults once created, so it can be set on a live client at any time. The
-/// capabilities that the class's own endpoint requires of the transport, such as pinning, stay required, and its trust policy and attributes
-/// stay in effect. `Version` and `Expires` are for ``RemoteProfile``.
+/// `["RateLimit(30 per 60 s, burst 1)", "EndpointCaching.lifetime(60 s)", "CallPriority.low"]`; those of the class's endpoint take
+/// precedence. A `Name` is a key in the notation of `#function`, or a bare name, which applies to every method with that name. A profile is
+/// free of faults once created, so it can be set on a live client at any time. The capabilities that the class's own endpoint requires of
+/// the transport, such as pinning, stay required, and its trust policy and attributes stay in effect. `Version` and `Expires` are for
+/// ``RemoteProfile``.
 public struct ServiceProfile: Sendable {
     /// The service root; if empty, the client's applies.
     public let baseURL: String
@@ -29,8 +30,8 @@ public struct ServiceProfile: Sendable {
     public let expires: Date?
     /// The ignored contents of the profile, such as misspelled keys, each with its place.
     public let notes: [String]
-    /// The security schemes that the document of ``init(openAPI:from:documents:variables:)`` describes, in its order. Their names are the keys of
-    /// ``WebServiceClient/WebServiceClient/Configuration/credentials``.
+    /// The security schemes that the document of ``init(openAPI:from:documents:variables:)`` describes, in its order. Their names are the
+    /// keys of ``WebServiceClient/WebServiceClient/Configuration/credentials``.
     public let securitySchemes: [SecurityScheme]
 
     /// Parses a profile from a property list (XML or binary) or JSON.

@@ -4,8 +4,8 @@ import WebServiceClient
 /// Reads recordings from HTTP Archives (HAR 1.2) of ``HARWriter``, Firefox, Chrome and similar programs.
 ///
 /// Only the method and the URL of a request and the status of a response are required. Unknown members are ignored, and so are entries that
-/// aren't HTTP, such as `data:` URLs, extensions of the browser and WebSockets. Bodies are in the form that the engine returned: without their
-/// content coding, although the fields still name it. The transports of this package do the same.
+/// aren't HTTP, such as `data:` URLs, extensions of the browser and WebSockets. Bodies are in the form that the engine returned: without
+/// their content coding, although the fields still name it. The transports of this package do the same.
 struct HARReader {
     /// The maximum number of bytes of a file.
     static let sizeLimit = 256 << 20
@@ -102,7 +102,9 @@ struct HARReader {
         var fields: [RecordedExchange.Field] = []
         for (index, element) in elements.enumerated() {
             guard let name = element["name"]?.string, let value = value(element["value"]) else {
-                throw fault("\(place)[\(index)]", "has no name, or its value isn't one of a field", "both must be texts")
+                throw fault(
+                    "\(place)[\(index)]", "has no name, or its value is a list or an object",
+                    "the name must be a text, and the value a text, a number, a Boolean or null")
             }
             // Chrome lists HTTP/2's pseudo-fields, and joins the values of several fields by a line feed.
             guard !name.hasPrefix(":"), !name.isEmpty else { continue }

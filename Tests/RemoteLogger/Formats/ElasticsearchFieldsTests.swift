@@ -128,6 +128,18 @@ import Testing
         #expect(verdict == .each([.pause(reason: "\(type): r")]))
     }
 
+    @Test(arguments: ["no handler found for uri [/x]", "pipeline with id [p] does not exist", "maximum normal shards open"])
+    func `A record that quotes an error about settings is rejected alone`(quoted: String) {
+        let reason = "failed to parse field [n] of type [long]. Preview of field's value: '\(quoted)'"
+        let item = #"{"create":{"status":400,"error":{"type":"document_parsing_exception","reason":"\#(reason)"}}}"#
+        let body = #"{"errors":true,"items":[\#(item),{"create":{"status":201}}]}"#
+        let verdict = ElasticsearchFormat(index: "a").judge(ReceiverAnswer(status: 200, body: Data(body.utf8), records: 2))
+        guard case .each(let verdicts) = verdict, case .rejected? = verdicts.first, case .delivered? = verdicts.last else {
+            Issue.record("\(verdict)")
+            return
+        }
+    }
+
     @Test(
         arguments: [
             (400, #"{"error":"no handler found for uri [/logs/_bulkk] and method [POST]"}"#),

@@ -45,6 +45,11 @@ import WebServiceClient
         harness.expectConservation()
     }
 
+    @Test(arguments: [#"{"error":"bad","record":{"message":"The SSL certificate error"}}"#, " [\"Invalid Hostname\"]"])
+    func `JSON that quotes a record isn't a web server's refusal`(text: String) {
+        #expect(!ReceiverAnswer(status: 400, body: Data(text.utf8), records: 1).isAboutConnection)
+    }
+
     @Test(
         arguments: [
             "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head>",

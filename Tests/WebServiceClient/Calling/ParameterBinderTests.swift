@@ -11,6 +11,7 @@ private final class Searched: WebServiceClient, @unchecked Sendable {
             "search(text:page:size:)": .get("/search").query("q", .argument("text")).query("page", .argument("page"))
                 .query("size", .argument("size")).optional("page", "size"),
             "search(tag:)": .get("/tags/%%tag%%"),
+            "twice(a:a:)": .get("/twice/%%0%%/%%1%%"),
             "tasks(fields:filter:raw:)": .get("/tasks").query("opt_fields", .argument(0), arrays: .comma).query(
                 "q", .argument(1), as: .json
             )
@@ -92,6 +93,10 @@ private final class Forms: WebServiceClient, @unchecked Sendable {
         #expect(try await client.dryRun { _ = try await $0.search(text: "a", page: nil, size: 1) }.url.query() == "q=a&size=1")
         #expect(try await client.dryRun { try await $0.dynamic.search(size: 10, text: "a") }.url.query() == "q=a&size=10")
         #expect(try await client.dryRun { try await $0.dynamic["search"](["q": "a"]) }.url.query() == "q=a")
+        // An endpoint of the same base name without optional arguments.
+        #expect(try await client.dryRun { try await $0.dynamic["search"](["tag": "a"]) }.url.path() == "/v1/tags/a")
+        // Names can't tell the two arguments.
+        #expect(await serviceError { _ = try await client.dryRun { try await $0.dynamic["twice"](["a": 1, "b": 2]) } } != nil)
         #expect(
             await serviceError { _ = try await client.dryRun { try await $0.dynamic.search(page: 1) } }?.message.contains(
                 #"requires the argument "text""#) == true)

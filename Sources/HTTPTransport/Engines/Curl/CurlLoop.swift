@@ -81,8 +81,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Acquires ownership so that a caller can send its exchange on its own thread; ``performOnCaller(_:)`` releases it.
     ///
     /// Returns `false` if other exchanges wait for their heads: the loop's thread is mostly awake then, and alternating between two threads
-    /// isn't faster. It also returns `false` if there is probably no connection, because only the loop's thread resolves names and connects,
-    /// and if libcurl would read the request's body or report progress.
+    /// isn't faster. It also returns `false` if there is probably no connection, because only the loop's thread resolves names and
+    /// connects, and if libcurl would read the request's body or report progress.
     func acquire(for exchange: CurlExchange) -> Bool {
         guard exchange.upload == nil, exchange.uploadProgress == nil, exchange.probe == nil, csl_driver_try_acquire(driver) else {
             return false

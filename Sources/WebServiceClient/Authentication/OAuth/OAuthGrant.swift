@@ -46,14 +46,15 @@ public struct OAuthGrant: TokenSource {
         case .client:
             return try await client.token([("grant_type", "client_credentials")] + scopeParameter)
         case .saved(let token, let isUsed):
-            if old?.refreshToken == nil, !isUsed.withLock({ $0 }) { old = BearerToken("", refreshToken: token) }
+            let takesSaved = old?.refreshToken == nil && !isUsed.withLock { $0 }
+            if takesSaved { old = BearerToken("", refreshToken: token) }
             do {
                 let new = try await client.refresh(old ?? BearerToken(""), scopes: scopes)
-                isUsed.withLock { $0 = true }
+                if takesSaved { isUsed.withLock { $0 = true } }
                 return new
             } catch let error as OAuthError where error.code == .invalidGrant {
                 // After any other failure, such as without a network, the token is still the session's.
-                isUsed.withLock { $0 = true }
+                if takesSaved { isUsed.withLock { $0 = true } }
                 throw error
             }
         case .user(_, let obtain):

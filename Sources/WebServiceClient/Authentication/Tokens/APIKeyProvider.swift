@@ -8,8 +8,8 @@ import Foundation
 ///         try await sessions.token(after: refused)
 ///     }
 ///
-/// The key is sent only to the service's origin, even if a redirect, a link or an interceptor leads to another origin. Errors, responses and
-/// descriptions never show it; the URL of a response doesn't contain it. Prefer a header: servers and proxies log URLs.
+/// The key is sent only to the service's origin, even if a redirect, a link or an interceptor leads to another origin. Errors, responses
+/// and descriptions never show it; the URL of a response doesn't contain it. Prefer a header: servers and proxies log URLs.
 public struct APIKeyProvider: AuthenticationProvider {
     /// Returns the key for a request.
     ///
@@ -48,7 +48,8 @@ public struct APIKeyProvider: AuthenticationProvider {
     ///
     /// - Parameters:
     ///   - header: The field's name.
-    ///   - key: Returns the current key. Many calls use it concurrently, so it should cache the key. After a 401 it gets the refused key; if
+    ///   - key: Returns the current key. Many calls use it concurrently, so it should cache the key. After a 401 it gets the refused key;
+    ///     if
     ///     it returns another one, the call is sent once more. An error that it throws ends the call.
     public init(header: HTTPFields.Name, key: @escaping Key) {
         self.init(.header(header), changes: true, key)

@@ -35,7 +35,8 @@ public struct BearerToken: Sendable, Hashable, Codable {
         case issuedAt = "issued_at"
         case refreshToken = "refresh_token"
         case scopes = "scope"
-        case signIn = "sign_in"
+        // No server sends this member, which separates the cached responses of users.
+        case signIn = "web_service_client_sign_in"
     }
 
     /// Reads a token with the names of RFC 6749 §5.1, such as a server's answer. The seconds of `expires_in` may be a text, as some servers
@@ -52,11 +53,11 @@ public struct BearerToken: Sendable, Hashable, Codable {
         issuedAt = issued.map { Date(timeIntervalSince1970: $0) } ?? Date()
         refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
         scopes = Self.scopes(in: try container.decodeIfPresent(String.self, forKey: .scopes) ?? "")
-        // A server's answer may have a member of this name.
+        // Only stores have this member.
         signIn = try? container.decode(String.self, forKey: .signIn)
     }
 
-    /// Writes the token with the names of RFC 6749 §5.1.
+    /// Writes the token with the names of RFC 6749 §5.1, its issue date, and the sign-in that it comes from.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(value, forKey: .value)

@@ -167,7 +167,7 @@ final class OpenAPIDocument {
     }
 
     private func find(_ text: String, of reference: OpenAPINode) -> OpenAPINode? {
-        let shown = SerializationError.excerpt(text)
+        let shown = text.hasPrefix("#") ? SerializationError.excerpt(text) : Self.shown(text)
         let address = text.prefix { $0 != "#" }
         let name = address.isEmpty ? reference.documentName : name(of: String(address), in: reference.documentName)
         if let name, let reason = unreadable[String(name)] {

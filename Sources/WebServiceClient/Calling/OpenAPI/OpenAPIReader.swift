@@ -8,27 +8,29 @@ extension ServiceProfile {
     ///     let pets: [Pet] = try await client.dynamic.listPets(limit: 10)
     ///
     /// An operation's base name is its `operationId`; one that isn't a Swift name is joined in camel case (`repos/get` is `reposGet`). An
-    /// operation without one is named by method and path (`getUsersId`), and so is one whose name an earlier operation has. Its arguments are its parameters, by their names as Swift names, and
-    /// `body`; `as` chooses the body's media type if there are several. Arguments that the document doesn't require may be left out, and have
-    /// any order. A method of the client with an operation's base name calls the operation. ``WebServiceClient/WebServiceClient/dynamic`` has
-    /// a subscript for the document's own names.
+    /// operation without one is named by method and path (`getUsersId`), and so is one whose name an earlier operation has. Its arguments
+    /// are its parameters, by their names as Swift names, and `body`; `as` chooses the body's media type if there are several. Arguments
+    /// that the document doesn't require may be left out, and have any order. A method of the client with an operation's base name calls
+    /// the operation. ``WebServiceClient/WebServiceClient/dynamic`` has a subscript for the document's own names.
     ///
-    /// Schemas aren't read, so the document may be large: the program's types are encoded as they are. ``notes`` lists what is left out, each
-    /// with its JSON pointer. References to other documents lead to those in `documents`; nothing is fetched.
+    /// Schemas aren't read, so the document may be large: the program's types are encoded as they are. ``notes`` lists what is left out,
+    /// each with its JSON pointer. References to other documents lead to those in `documents`; nothing is fetched.
     ///
     /// YAML is read without tags and several documents, and a key may be there only once. A document that
-    /// ``ClientDescription/openAPI(version:)`` made is read from its extensions: it gives the same table, without the secrets and the types of
-    /// the program. An edited operation is read like those of other documents.
+    /// ``ClientDescription/openAPI(version:)`` made is read from its extensions: it gives the same table, without the secrets and the types
+    /// of the program. An edited operation is read like those of other documents.
     ///
     /// The service root is the URL of the first server. As in other profiles, its origin must be one that the program lists.
     ///
     /// - Parameters:
     ///   - data: The document, up to 64 MiB.
     ///   - url: The URL that the document came from, for relative URLs of servers and documents.
-    ///   - documents: The documents that references lead to, by their URLs: as in the references, such as `paths/pets.yaml`, which are relative to
-    ///     the main document. If they refer to it, give its URL, or have it among them. Those that no reference leads to aren't used.
+    ///   - documents: The documents that references lead to, by their URLs. A relative URL, such as `paths/pets.yaml`, is relative to the
+    ///     main document. If these documents refer to the main document, set `url` or include the main document. Documents that no
+    ///     reference leads to aren't used.
     ///   - variables: The values of server variables, instead of their defaults.
-    /// - Throws: ``ServiceProfileError`` if a document can't be read, if no operation can be called, or if a server variable has a wrong value.
+    /// - Throws: ``ServiceProfileError`` if the document, or one that a reference leads to, can't be read, if no operation can be called,
+    ///   or if a server variable has a wrong value.
     public init(openAPI data: Data, from url: URL? = nil, documents: [String: Data] = [:], variables: [String: String] = [:]) throws {
         self = try OpenAPIReader.profile(of: data, from: url, documents: documents, variables: variables)
     }
@@ -43,12 +45,28 @@ enum OpenAPIReader {
         of data: Data, from url: URL?, documents: [String: Data], variables: [String: String]
     ) throws -> ServiceProfile {
         do {
-            return try withNode(of: data, named: nil) { root in
-                try withNodes(of: documents.sorted { $0.key < $1.key }[...]) { others, unreadable in
-                    let document = OpenAPIDocument(root, others: others, unreadable: unreadable, from: url)
-                    var reader = try OpenAPIProfileReader(document, from: url, variables: variables)
-                    return try reader.profile()
+            var names: [String] = []
+            var unreadable: [String: String] = [:]
+            // One array of all documents, whose values are valid together.
+            var joined = Data("[".utf8) + (try checkedJSON(of: data, named: nil))
+            for (name, other) in documents.sorted(by: { $0.key < $1.key }) {
+                do {
+                    joined += Data(",".utf8) + (try checkedJSON(of: other, named: name))
+                    names.append(name)
+                } catch let error as Unreadable {
+                    unreadable[name] = error.reason
                 }
+            }
+            joined.append(UInt8(ascii: "]"))
+            var reader = JSONReader()
+            reader.sizeLimit = joined.count
+            return try reader.withNode(of: joined) { all in
+                var nodes: [JSONNode] = []
+                all.forEachElement { nodes.append($0) }
+                let others = Dictionary(zip(names, nodes.dropFirst()), uniquingKeysWith: { first, _ in first })
+                let document = OpenAPIDocument(nodes[0], others: others, unreadable: unreadable, from: url)
+                var profile = try OpenAPIProfileReader(document, from: url, variables: variables)
+                return try profile.profile()
             }
         } catch let error as Unreadable {
             throw ServiceProfileError(faults: [error.reason])
@@ -57,63 +75,47 @@ enum OpenAPIReader {
 
     /// Why a document can't be read.
     private struct Unreadable: Error {
-        let name: String?
         let reason: String
     }
 
-    /// Calls a closure with the values of several documents: they are valid only within the closures that receive them.
-    private static func withNodes(
-        of documents: ArraySlice<(key: String, value: Data)>, _ found: [String: JSONNode] = [:], unreadable: [String: String] = [:],
-        _ body: (_ found: [String: JSONNode], _ unreadable: [String: String]) throws -> ServiceProfile
-    ) throws -> ServiceProfile {
-        guard let (name, data) = documents.first else { return try body(found, unreadable) }
-        let rest = documents.dropFirst()
-        do {
-            return try withNode(of: data, named: name) { node in
-                try withNodes(of: rest, found.merging([name: node]) { $1 }, unreadable: unreadable, body)
-            }
-        } catch let error as Unreadable where error.name == name {
-            return try withNodes(of: rest, found, unreadable: unreadable.merging([name: error.reason]) { $1 }, body)
-        }
-    }
-
-    private static func withNode(
-        of data: Data, named name: String?, _ body: (JSONNode) throws -> ServiceProfile
-    ) throws -> ServiceProfile {
+    /// The document as JSON that the reader accepts.
+    private static func checkedJSON(of data: Data, named name: String?) throws -> Data {
         let shown = name.map { "the document \"\(OpenAPIDocument.shown($0))\"" } ?? "the document"
         var reader = JSONReader()
         reader.sizeLimit = sizeLimit
+        // All documents are read as elements of one array.
+        reader.depthLimit -= 1
         do {
-            return try reader.withNode(of: try json(of: data, named: name, shown)) { root in try body(root) }
-        } catch let error as ServiceProfileError {
-            throw error
+            let json = try json(of: data, shown)
+            try reader.withNode(of: json) { _ in }
+            return json
         } catch let error as Unreadable {
             throw error
         } catch let error as YAMLSyntaxError {
-            throw Unreadable(name: name, reason: "\(shown) isn't YAML that can be read: \(error)")
+            throw Unreadable(reason: "\(shown) isn't YAML that can be read: \(error)")
         } catch {
             // A flow mapping of YAML begins as JSON does.
             if let text = try? TextEncoding.utf8(from: data, contentType: nil), text.count <= sizeLimit,
                 let yaml = String(data: text, encoding: .utf8), let json = try? YAMLParser.json(of: yaml), json.first == UInt8(ascii: "{")
             {
-                return try reader.withNode(of: json, body)
+                return json
             }
             guard data.count <= sizeLimit else {
-                throw Unreadable(name: name, reason: "\(shown) has \(data.count) bytes, more than the \(sizeLimit) that are read")
+                throw Unreadable(reason: "\(shown) has \(data.count) bytes, more than the \(sizeLimit) that are read")
             }
-            throw Unreadable(name: name, reason: "\(shown) isn't JSON: \(DecodingErrorText.text(of: error))")
+            throw Unreadable(reason: "\(shown) isn't JSON: \(DecodingErrorText.text(of: error))")
         }
     }
 
     /// The document as JSON. It is YAML if its first character begins neither JSON nor XML.
-    private static func json(of data: Data, named name: String?, _ shown: String) throws -> Data {
+    private static func json(of data: Data, _ shown: String) throws -> Data {
         let text = try TextEncoding.utf8(from: data, contentType: nil)
         let first = String(decoding: text.prefix(4_096), as: UTF8.self).unicodeScalars.first {
             !$0.properties.isWhitespace && $0 != "\u{FEFF}"
         }
         guard text.count <= sizeLimit, let first, !"{[<".unicodeScalars.contains(first) else { return text }
         guard let string = String(data: text, encoding: .utf8) else {
-            throw Unreadable(name: name, reason: "\(shown) is neither JSON nor text in UTF-8")
+            throw Unreadable(reason: "\(shown) is neither JSON nor text in UTF-8")
         }
         return try YAMLParser.json(of: string)
     }
@@ -263,7 +265,7 @@ private struct OpenAPIProfileReader {
             return nil
         }
         keys[found.entry.key] = node
-        if let name = node["operationId"]?.text { ownNames[MethodName.identifier(of: name)] = node }
+        if let name = node["operationId"]?.scalarText { ownNames[MethodName.identifier(of: name)] = node }
         return found
     }
 
@@ -293,15 +295,18 @@ private struct OpenAPIProfileReader {
             guard let name = try? MethodName(key), names[name.baseName] == nil else { continue }
             names[name.baseName] = node
         }
+        // The last number of each name, so that many equal names take linear time.
+        var numbers: [String: Int] = [:]
         for (index, reason) in nameless {
             let (name, operation) = operations[index]
             let ownName = MethodName.identifier(method: operation.method.rawValue, path: operation.path)
             var baseName = ownName
-            var number = 1
+            var number = numbers[ownName] ?? 1
             while names[baseName] != nil {
                 number += 1
                 baseName = "\(ownName)\(number)"
             }
+            numbers[ownName] = number
             if let other = names[ownName] {
                 document.note(operation.node, "\(reason), and its name \(ownName) is that of \(other.pointer); it is called \(baseName)")
             } else if name != nil {

@@ -74,7 +74,8 @@ public final class RemoteProfile: Sendable {
     ///   - client: The client that gets the profiles.
     ///   - url: The profile's URL. Redirects that leave its origin aren't followed.
     ///   - signature: How profiles are signed. There is no default: ``ProfileSignature/unsigned`` must be stated.
-    ///   - file: The file that keeps the accepted profile with its version, so that the program has it again after a restart, and accepts no
+    ///   - file: The file that keeps the accepted profile with its version, so that the program has it again after a restart, and accepts
+    ///     no
     ///     older one. It needn't exist. It is replaced as a whole, and only its owner can read it.
     ///   - interval: The time between two fetches of ``follow()``. Default 1 hour.
     ///   - canary: The trial of each new profile; `nil` for none.
@@ -104,8 +105,8 @@ public final class RemoteProfile: Sendable {
         self.canary = canary
     }
 
-    /// Restores the accepted profile, and fetches it at intervals until the task is cancelled; until then the client isn't released. Refusals
-    /// and failed fetches are reported to the client's diagnostics, each once, and the client keeps its profile.
+    /// Restores the accepted profile, and fetches it at intervals until the task is cancelled; until then the client isn't released.
+    /// Refusals and failed fetches are reported to the client's diagnostics, each once, and the client keeps its profile.
     public func follow() async {
         _ = try? await restore()
         while !Task.isCancelled {
@@ -127,8 +128,8 @@ public final class RemoteProfile: Sendable {
         try await reporting { try await self.fetched() }
     }
 
-    /// Gives the client the profile that was accepted last and not rolled back, without a fetch: after a restart, the program has it even if
-    /// the network is down. The file with it is checked like a fetched profile, with its signature. It is on trial again.
+    /// Gives the client the profile that was accepted last and not rolled back, without a fetch: after a restart, the program has it even
+    /// if the network is down. The file with it is checked like a fetched profile, with its signature. It is on trial again.
     ///
     /// - Returns: ``Update/unchanged`` if there is none.
     /// - Throws: ``RemoteProfileError`` if the profile is refused; the client keeps its profile.

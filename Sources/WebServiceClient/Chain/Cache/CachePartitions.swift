@@ -57,7 +57,7 @@ struct CachePartitions: Sendable {
     var signIn: (@Sendable () -> String?)?
     /// The client's cookie jar: a text that distinguishes the jar from others, the cookies of a request that may name its user, and the
     /// field that the jar will add; `nil` without a jar.
-    var cookies: (@Sendable (ServiceRequest) -> (jar: String, credentials: String, field: String?))?
+    var cookies: (@Sendable (ServiceRequest) -> (jar: String, credentials: @Sendable () -> String, field: String?))?
     /// A text that distinguishes the client's environment and session from others; empty without both.
     var state = ""
 
@@ -83,9 +83,10 @@ struct CachePartitions: Sendable {
         var credentials: (known: String, now: @Sendable () -> String)?
         if let cookies, context.attributes[CookiePolicy.self] != .off {
             let jar = cookies(request)
-            parts += ["jar:" + jar.jar, "credentials:" + jar.credentials]
+            let known = jar.credentials()
+            parts += ["jar:" + jar.jar, "credentials:" + known]
             field = jar.field
-            credentials = (jar.credentials, { cookies(request).credentials })
+            credentials = (known, jar.credentials)
         }
         let text = parts.isEmpty ? "" : SHA256.hexadecimal(of: parts.joined(separator: "\n"))
         return Partition(

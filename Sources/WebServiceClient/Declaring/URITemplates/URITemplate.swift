@@ -361,8 +361,8 @@ extension URITemplate {
 }
 
 extension URITemplate.Value {
-    /// Creates the value of an argument. A text or number becomes a string, an array, a set or a value that encodes itself as a list becomes
-    /// a list, a structure or dictionary becomes pairs, and `nil` becomes undefined.
+    /// Creates the value of an argument: a string for a text or number; a list for an array, a set, or a value that encodes itself as a
+    /// list; pairs for a structure or dictionary; undefined for `nil`.
     ///
     /// - Throws: ``ReflectionError`` if a value has no text form, or is nested deeper than a template supports.
     init(reflecting argument: Any) throws {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import HTTPTransport
 
-/// Heads whose first field line begins with a blank. Over a connection that was used before, libcurl 7.83 to 8.0 wrote into freed memory there:
-/// run this suite under valgrind, too.
+/// Heads whose first field line begins with a blank. Over a connection that was used before, libcurl 7.83 to 8.0 wrote into freed memory
+/// there: run this suite under valgrind, too.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlFoldedHeadTests {
     private static let good = "HTTP/1.1 200 OK\r\nX-B: 1\r\nContent-Length: 2\r\n\r\nok"

@@ -1,8 +1,8 @@
 import Foundation
 import WebServiceClient
 
-/// A client with a cache in a folder, whose service makes up its answers. Each body tells its path and its version, and the rest follows from
-/// these, so that a wrong or a mixed one is found.
+/// A client with a cache in a folder, whose service makes up its answers. Each body tells its path and its version, and the rest follows
+/// from these, so that a wrong or a mixed one is found.
 struct CacheProbe {
     private struct Service: Transport {
         let capabilities = TransportCapabilities(rawValue: .max)

@@ -235,6 +235,16 @@ import Testing
         #expect(error?.detail == "There is no refresh token, so the user must sign in.")
     }
 
+    @Test func `a saved refresh token is tried after a stored one was refused`() async throws {
+        let server = AuthorizationServerStub { form, _ in
+            form["refresh_token"] == "new" ? .json(200, #"{"access_token":"a1"}"#) : .error("invalid_grant")
+        }
+        let grant = OAuthGrant.refreshToken("new", of: .stub(server))
+        await #expect(throws: OAuthError.self) { try await grant.token(replacing: BearerToken("a0", refreshToken: "stored")) }
+        #expect(try await grant.token(replacing: nil).value == "a1")
+        #expect(server.forms.map { $0["refresh_token"] } == ["stored", "new"])
+    }
+
     @Test func `a saved refresh token outlives failures of the network and of the server`() async throws {
         let server = AuthorizationServerStub { _, number in
             switch number {
