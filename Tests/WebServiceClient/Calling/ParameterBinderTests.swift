@@ -11,7 +11,6 @@ private final class Searched: WebServiceClient, @unchecked Sendable {
             "search(text:page:size:)": .get("/search").query("q", .argument("text")).query("page", .argument("page"))
                 .query("size", .argument("size")).optional("page", "size"),
             "search(tag:)": .get("/tags/%%tag%%"),
-            "twice(a:a:)": .get("/twice/%%0%%/%%1%%"),
             "tasks(fields:filter:raw:)": .get("/tasks").query("opt_fields", .argument(0), arrays: .comma).query(
                 "q", .argument(1), as: .json
             )
@@ -19,6 +18,7 @@ private final class Searched: WebServiceClient, @unchecked Sendable {
             "pets(tag:)": .get(uriTemplate: "/pets{;pet%2Dtag*}").alias("pet-tag", of: "tag"),
             "send(tags:session:)": .post("/send").header("X-Tags", .argument(0)).cookie("sid", .argument(1)).withoutBody(),
             "upload(file:)": .post("/assets").body(.argument(0)).serviceRoot("/upload/"),
+            "twice(a:a:)": .get("/twice/%%0%%/%%1%%"),
         ]
     }
 
