@@ -40,7 +40,7 @@ extension ServiceModel {
         public var position: Position? { place.position }
         /// The type of the binding parameter, or `nil` if the operation isn't bound.
         public var bindingType: TypeReference? { isBound ? parameters.first?.type : nil }
-        /// The parameters that a caller passes: all but the binding parameter, and but those that V2 and V3 mark as output (`Mode="Out"`).
+        /// The parameters that a caller passes: all except the binding parameter and the output parameters of V2 and V3 (`Mode="Out"`).
         public var callParameters: ArraySlice<Parameter> {
             let parameters = isBound ? parameters.dropFirst() : parameters[...]
             return parameters.contains(where: \.isOutput) ? parameters.filter { !$0.isOutput }[...] : parameters

@@ -76,23 +76,36 @@ extension Associations {
                     .invalidValue, "the constraint of '\(key.association)' has different numbers of properties",
                     assuming: "the surplus ones are ignored", at: association.place, path: relation.target)
             }
-            relation.referentialConstraints =
-                zip(constraint.dependent, constraint.principal).map {
-                    ServiceModel.ReferentialConstraint(property: $0, referencedProperty: $1)
-                }.unique
+            let constraints = zip(constraint.dependent, constraint.principal).map {
+                ServiceModel.ReferentialConstraint(property: $0, referencedProperty: $1)
+            }
+            relation.referentialConstraints = constraints.unique
+            if relation.referentialConstraints.count < constraints.count {
+                state.report(
+                    .duplicate, "there are two constraints of one property", assuming: "the first counts", at: association.place,
+                    path: relation.target)
+            }
         }
     }
 
     /// Gives a navigation property the annotations and attributes of its association that it doesn't have itself.
     private func add(_ association: Association, to relation: inout ServiceModel.NavigationProperty) {
-        for annotation in association.annotations
-        where !relation.annotations.contains(where: { $0.term == annotation.term && $0.qualifier == annotation.qualifier }) {
-            relation.annotations.append(annotation)
+        if relation.annotations.isEmpty {
+            // Many properties can share the association's list.
+            relation.annotations = association.annotations
+        } else {
+            let own = Set(relation.annotations.map(Self.name(of:)))
+            relation.annotations += association.annotations.filter { !own.contains(Self.name(of: $0)) }
         }
         let own = relation.extensions
         let more = association.extensions.attributes.filter { own[$0.name, in: $0.namespace] == nil }
         if more.isEmpty { return }
         relation.extensions.attributes = (own.attributes + more).sorted { ($0.namespace, $0.name) < ($1.namespace, $1.name) }
+    }
+
+    /// Returns the term of an annotation with its qualifier.
+    private static func name(of annotation: ServiceModel.Annotation) -> String {
+        annotation.term + "#" + (annotation.qualifier ?? "")
     }
 
     /// Returns the two ends of an association set with their roles, or `nil` if the sets of the ends don't fit the association.

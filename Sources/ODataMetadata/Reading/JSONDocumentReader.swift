@@ -36,6 +36,13 @@ enum JSONDocumentReader {
                 line: Int(tree.place.line), column: Int(tree.place.column))
         }
         for member in schemas { state.begin(schema: member.name) }
+        // The namespaces of other documents are known too: none of them can be an alias.
+        for reference in references?.object ?? [] {
+            for include in reference.value.object?.first(where: { $0.name == "$Include" })?.value.array ?? [] {
+                guard let namespace = include.object?.first(where: { $0.name == "$Namespace" })?.value.string else { continue }
+                state.begin(schema: namespace)
+            }
+        }
         // All aliases must be known before the first name is read.
         for member in schemas {
             guard let alias = member.value.object?.first(where: { $0.name == "$Alias" })?.value.string else { continue }

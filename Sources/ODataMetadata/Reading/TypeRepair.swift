@@ -214,7 +214,10 @@ struct TypeRepair {
         // The designer of the Entity Framework writes `Int64`.
         let named = ReadingState.trimmed(type.underlyingType)
         if Self.ranges[named] == nil, let found = found(named, in: ""), Self.ranges[found] != nil {
-            report(.unknownType, "the type '\(named)' has no namespace", "it is '\(found)'", type.place, type.target)
+            report(
+                .unknownType,
+                named.contains(".") ? "the type '\(named)' isn't in the model" : "the type '\(named)' has no namespace",
+                "it is '\(found)'", type.place, type.target)
             type.underlyingType = found
         }
         guard let range = Self.ranges[type.underlyingType] else {

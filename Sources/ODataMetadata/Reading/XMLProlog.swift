@@ -164,6 +164,7 @@ enum XMLProlog {
 
     /// Returns whether the values of an XML declaration are those that XML 1.0 allows.
     private static func isStandard(_ declaration: String) -> Bool {
+        let declaration = String(declaration.map { $0.isWhitespace ? " " : $0 })
         func value(_ name: String) -> Substring? {
             guard let found = declaration.range(of: " " + name) else { return nil }
             let rest = declaration[found.upperBound...].drop { $0 == " " || $0 == "=" }

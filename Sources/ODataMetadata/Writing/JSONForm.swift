@@ -13,10 +13,14 @@ private struct JSONForm {
 
     func converted() -> ServiceModel {
         let schemas = model.schemas.map(schema)
-        let hasContainer = (schemas + model.includedSchemas).contains { $0.containers.contains { $0.qualifiedName == model.containerName } }
+        func declares(_ schemas: [ServiceModel.Schema]) -> Bool {
+            schemas.contains { $0.containers.contains { $0.qualifiedName == model.containerName } }
+        }
+        // A container that isn't declared can be in a document that is included, but not given.
+        let isLost = declares(model.schemas) && !declares(schemas + model.includedSchemas)
         return ServiceModel(
             version: model.version, schemas: schemas, references: model.references.map(reference),
-            includedSchemas: model.includedSchemas, containerName: hasContainer ? model.containerName : nil,
+            includedSchemas: model.includedSchemas, containerName: isLost ? nil : model.containerName,
             extensions: ServiceModel.Extensions(attributes: model.extensions.attributes.filter { isPlain($0) }),
             diagnostics: model.diagnostics)
     }
@@ -117,6 +121,7 @@ private struct JSONForm {
 
     private func structuredType(_ type: ServiceModel.StructuredType) -> ServiceModel.StructuredType {
         var type = plain(type)
+        type.key = type.key.filter { $0.path.split(separator: "/").allSatisfy { Self.isMember(String($0)) } }
         type.properties = type.properties.filter { Self.isMember($0.name) }.map { property in
             var property = plain(property)
             property.type = self.type(property.type)
@@ -125,7 +130,7 @@ private struct JSONForm {
         type.navigationProperties = type.navigationProperties.filter { Self.isMember($0.name) }.map { relation in
             var relation = plain(relation)
             relation.onDeleteAnnotations = relation.onDeleteAnnotations.map(annotation)
-            relation.referentialConstraints = relation.referentialConstraints.map { constraint in
+            relation.referentialConstraints = relation.referentialConstraints.filter { Self.isMember($0.property) }.map { constraint in
                 var constraint = constraint
                 constraint.annotations = constraint.annotations.map(annotation)
                 return constraint

@@ -176,7 +176,10 @@ import Testing
             #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["misplacedElement 2"])
         }
         // The specification of OData 3.0 has the first of these in an example.
-        for attributes in ["version=\"1.0\" encoding=\"UTF-8\" standalone=\"true\"", "version='1.1'", "encoding='utf-8'"] {
+        for attributes in [
+            "version=\"1.0\" encoding=\"UTF-8\" standalone=\"true\"", "version=\"1.0\"\tstandalone=\"true\"", "version='1.1'",
+            "encoding='utf-8'",
+        ] {
             let model = try ServiceModel(data: Data(("<?xml \(attributes)?>\n" + text).utf8))
             #expect(model.complexType("S.Größe")?.position?.line == 5)
             #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["invalidValue 1"])

@@ -88,4 +88,14 @@ import Testing
         #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["duplicateSchema 1"])
         #expect(try ServiceModel(json: model.json()) == model.jsonForm)
     }
+
+    @Test func aliasesWithTheNameOfAnIncludedNamespace() throws {
+        let text = """
+            {"$Version": "4.01", "$Reference": {"u": {"$Include": [{"$Namespace": "A"}]}},
+             "B": {"$Alias": "A", "T": {"$Kind": "ComplexType", "a": {"$Type": "A.X"}}, "X": {"$Kind": "ComplexType"}}}
+            """
+        let model = try ServiceModel(json: Data(text.utf8))
+        #expect(model.property("a", of: "B.T")?.type.name == "A.X")
+        #expect(model.diagnostics.map { "\($0.kind) \($0.line)" } == ["duplicateSchema 2"])
+    }
 }

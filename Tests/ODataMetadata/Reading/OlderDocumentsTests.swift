@@ -69,6 +69,16 @@ import Testing
         #expect(json == model.jsonForm && json.entitySets.allSatisfy { $0.bindings.allSatisfy(\.extensions.isEmpty) })
     }
 
+    @Test func associationsThatConstrainAPropertyTwice() throws {
+        let constraint = """
+            <ReferentialConstraint><Principal Role="P"><PropertyRef Name="ID"/><PropertyRef Name="ID"/></Principal>
+            <Dependent Role="Q"><PropertyRef Name="ID"/><PropertyRef Name="ID"/></Dependent></ReferentialConstraint></Association>
+            """
+        let model = try model(schema("S", pair.replacing("</Association>", with: constraint)))
+        #expect(model.navigationProperty("P", of: "S.Q")?.referentialConstraints.map(\.property) == ["ID"])
+        #expect(model.diagnostics.map(\.message) == ["there are two constraints of one property"])
+    }
+
     @Test func functionsOfTheEntityFramework() throws {
         let model = try model(
             schema(
@@ -205,8 +215,12 @@ import Testing
                 <ComplexType Name="C"><Property Name="a" Type="Edm.String" CollectionKind="Bag"/>
                 <Property Name="b" Type="Edm.String" CollectionKind="List"/><Property Name="c" Type="Edm.String" CollectionKind="None"/>
                 </ComplexType><EnumType Name="E" UnderlyingType="Int64"><Member Name="m"/></EnumType>
+                <EnumType Name="F" UnderlyingType="Edm.int64"><Member Name="m"/></EnumType>
                 """, edm: "2009/11"), version: "3.0")
-        #expect(model.diagnostics.map(\.assumption) == ["it is 'Edm.Int64'"])
+        #expect(model.diagnostics.map(\.assumption) == ["it is 'Edm.Int64'", "it is 'Edm.Int64'"])
+        #expect(
+            model.diagnostics.map(\.message) == ["the type 'Int64' has no namespace", "the type 'Edm.int64' isn't in the model"])
+        #expect(model.enumType("S.F")?.underlyingType == "Edm.Int64")
         #expect(model.complexType("S.C")?.properties.map(\.type.isCollection) == [true, true, false])
         #expect(model.enumType("S.E")?.underlyingType == "Edm.Int64")
         #expect(try ServiceModel(xml: model.xml()).with(version: .v3) == model)

@@ -65,6 +65,10 @@ import Testing
         let text = """
             <EntityType Name="A"><Key><PropertyRef Name="id"/></Key><Property Name="id" Type="Edm.Int32" Nullable="false"/>
             <Property Name="$x" Type="Edm.String"/><Property Name="a@b" Type="Edm.String"/></EntityType><ComplexType Name="@C"/>
+            <EntityType Name="B"><Key><PropertyRef Name="id"/><PropertyRef Name="a@b"/></Key>
+            <Property Name="id" Type="Edm.Int32" Nullable="false"/><Property Name="a@b" Type="Edm.Int32" Nullable="false"/>
+            <NavigationProperty Name="n" Type="S.B"><ReferentialConstraint Property="a@b" ReferencedProperty="id"/>
+            <ReferentialConstraint Property="id" ReferencedProperty="id"/></NavigationProperty></EntityType>
             <EnumType Name="E"><Member Name="$m"/><Member Name="n"/></EnumType><Action Name="As"/>
             <EntityContainer Name="K"><EntitySet Name="As" EntityType="S.A"/><ActionImport Name="As" Action="S.As"/></EntityContainer>
             """
@@ -75,7 +79,19 @@ import Testing
         let json = try ServiceModel(json: model.json())
         #expect(json == model.jsonForm && json.diagnostics.isEmpty)
         #expect(json.entityType("S.A")?.properties.map(\.name) == ["id"] && json.enumType("S.E")?.members.map(\.name) == ["n"])
+        #expect(json.entityType("S.B")?.key.map(\.path) == ["id"])
+        #expect(json.navigationProperty("n", of: "S.B")?.referentialConstraints.map(\.property) == ["id"])
         #expect(json.entitySets.map(\.name) == ["As"] && json.operationImports.isEmpty && !json.operations("S.As").isEmpty)
+    }
+
+    @Test func containersOfDocumentsThatArentGiven() throws {
+        let text = """
+            {"$Version": "4.01", "$EntityContainer": "Ext.C", "$Reference": {"u": {"$Include": [{"$Namespace": "Ext"}]}},
+             "S": {"T": {"$Kind": "ComplexType"}, "K": {"$Kind": "EntityContainer"}}}
+            """
+        let model = try ServiceModel(json: Data(text.utf8))
+        let again = try ServiceModel(json: model.json())
+        #expect(model.containerName == "Ext.C" && again.containerName == "Ext.C" && again == model.jsonForm)
     }
 
     @Test func attributesOfOtherNamespaces() throws {
