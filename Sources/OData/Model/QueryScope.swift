@@ -52,7 +52,7 @@ extension RequestVerifier {
         let unknown = ModelPoint.unknown(model)
         var point: ModelPoint
         var segments = path.segments[...]
-        /// The names from the entity; `nil` if the path begins elsewhere.
+        /// The names from the entity, with those of casts; `nil` if the path begins elsewhere.
         var names: [String]? = []
         switch path.root {
         case .entity, .this:
@@ -98,7 +98,9 @@ extension RequestVerifier {
             if let names { exclude(names, next, use, isLast: isLast, scope.entity.restrictions, at: place) }
             return next.point
         case .cast(let name):
-            return cast(to: name, from: point, mayBeOperation: use == .select, at: place)
+            guard let next = cast(to: name, from: point, mayBeOperation: use == .select, at: place) else { return nil }
+            names?.append(next.structuredType?.qualifiedName ?? name)
+            return next
         case .count:
             // The path of an aggregate begins at all instances.
             if !point.isUnknown, !point.isCollection, use != .aggregate {

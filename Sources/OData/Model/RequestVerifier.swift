@@ -93,7 +93,7 @@ extension RequestVerifier {
         }
         entityPaths = []
         verify(filter, scope, .filter, at: place)
-        let used = Set(entityPaths)
+        let used = Set(entityPaths.map(Restrictions.withoutCasts))
         verifyForms(of: filter, point.structuredType, scope, at: place)
         guard point.isCollection, !scope.isShapeUnknown else { return }
         for (path, name) in restrictions.requiredFilterProperties(of: point.structuredType) where !used.contains(path) {
@@ -111,7 +111,7 @@ extension RequestVerifier {
         verify(item.expression, scope, .sort, at: place)
         guard let found else { return }
         let list = item.isDescending ? "AscendingOnlyProperties" : "DescendingOnlyProperties"
-        for path in entityPaths where found.paths(list).contains(path) {
+        for path in entityPaths where found.lists(path, in: list) {
             reportRestriction(
                 "this direction for '\(path)'", at: place, path, by: "\(found.name) (\(list))", fix: "sort in the other direction")
         }

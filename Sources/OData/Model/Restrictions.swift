@@ -4,8 +4,8 @@ import ODataMetadata
 ///
 /// The place is an entity set or a singleton, or the end of navigation properties that begin there. The nearest annotation counts. The
 /// order is: an annotation applied to the path, an entry of `NavigationRestrictions`, an annotation of the navigation property, an
-/// annotation of the entity set that the path leads to, and an annotation of the container. `DefaultCapabilities` of the container completes
-/// the annotation that was found.
+/// annotation of the entity set that the path leads to, and an annotation of the container. `DefaultCapabilities` of the container
+/// completes the annotation that was found.
 struct Restrictions {
     /// An annotation that was found.
     struct Found {
@@ -13,8 +13,15 @@ struct Restrictions {
         /// The annotation and its place: `Capabilities.SortRestrictions of Orders`.
         let name: String
 
-        /// The paths of a collection in the annotation's record, without casts, which paths in requests don't contain either.
+        /// The paths of a collection in the annotation's record, without casts.
         func paths(_ property: String) -> [String] { (value?[property]?.elements ?? []).compactMap(\.text).map(Restrictions.withoutCasts) }
+
+        /// Returns whether a collection in the annotation's record contains a path. A path with casts concerns only the types that it
+        /// names, and a path without casts concerns all types.
+        func lists(_ path: String, in property: String) -> Bool {
+            let plain = Restrictions.withoutCasts(path)
+            return (value?[property]?.elements ?? []).contains { $0.text == path || $0.text == plain }
+        }
 
         /// Whether the annotation, or a Boolean of its record, is `false`.
         func isFalse(_ property: String? = nil) -> Bool {
@@ -165,13 +172,13 @@ struct Restrictions {
 
     /// Returns the name of the annotation or attribute that excludes a property from filters, as part of a sentence, or `nil`.
     func filterExclusion(of path: String, _ property: (any ServiceModel.Element)?) -> String? {
-        if let found = annotation("FilterRestrictions"), found.paths("NonFilterableProperties").contains(path) { return found.name }
+        if let found = annotation("FilterRestrictions"), found.lists(path, in: "NonFilterableProperties") { return found.name }
         return Self.sapExclusion("filterable", of: property)
     }
 
     /// Returns the name of the annotation or attribute that excludes a property from sorting, as part of a sentence, or `nil`.
     func sortExclusion(of path: String, _ property: (any ServiceModel.Element)?) -> String? {
-        if let found = annotation("SortRestrictions"), found.paths("NonSortableProperties").contains(path) { return found.name }
+        if let found = annotation("SortRestrictions"), found.lists(path, in: "NonSortableProperties") { return found.name }
         return Self.sapExclusion("sortable", of: property)
     }
 
@@ -179,8 +186,8 @@ struct Restrictions {
     /// sentence, or `nil`.
     func countExclusion(of path: String) -> String? {
         guard let found = annotation("CountRestrictions") else { return nil }
-        let excluded = found.paths("NonCountableProperties") + found.paths("NonCountableNavigationProperties")
-        return excluded.contains(path) ? found.name : nil
+        let lists = ["NonCountableProperties", "NonCountableNavigationProperties"]
+        return lists.contains { found.lists(path, in: $0) } ? found.name : nil
     }
 
     /// The name of the annotation or attribute that excludes counts of the entities here, as part of a sentence, or `nil`.
@@ -191,13 +198,13 @@ struct Restrictions {
     }
 
     /// Returns a path without the names of types in it, which contain dots.
-    private static func withoutCasts(_ path: String) -> String {
+    static func withoutCasts(_ path: String) -> String {
         path.utf8.contains(UInt8(ascii: ".")) ? path.split(separator: "/").filter { !$0.contains(".") }.joined(separator: "/") : path
     }
 
     /// Returns the name of the annotation that excludes a navigation property from expansion, as part of a sentence, or `nil`.
     func expandExclusion(of path: String) -> String? {
-        guard let found = annotation("ExpandRestrictions"), found.paths("NonExpandableProperties").contains(path) else { return nil }
+        guard let found = annotation("ExpandRestrictions"), found.lists(path, in: "NonExpandableProperties") else { return nil }
         return found.name
     }
 

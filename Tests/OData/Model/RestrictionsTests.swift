@@ -13,6 +13,7 @@ import Testing
             <Property Name="Tags" Type="Collection(Edm.String)" Nullable="false"/>
             <NavigationProperty Name="Bs" Type="Collection(S.A)"/></EntityType>
             <EntityType Name="D" BaseType="S.A"><Property Name="X" Type="Edm.String"/></EntityType>
+            <EntityType Name="E" BaseType="S.A"><Property Name="X" Type="Edm.String"/></EntityType>
             <EntityContainer Name="C"><EntitySet Name="As" EntityType="S.A">\(set)</EntitySet><Singleton Name="Me" Type="S.A"/>
             \(container)</EntityContainer>\(outside)</Schema></edmx:DataServices></edmx:Edmx>
             """
@@ -96,7 +97,26 @@ import Testing
             set: record(
                 "FilterRestrictions", value("NonFilterableProperties", "<Collection><PropertyPath>S.D/X</PropertyPath></Collection>")))
         let query = request.filter { $0.cast(to: AnyEdm.self, named: "S.D")["X"] == "x" }
-        #expect(problems(query, set, model) == ["the service excludes 'X' from filters by Capabilities.FilterRestrictions of As"])
+        #expect(problems(query, set, model) == ["the service excludes 'S.D/X' from filters by Capabilities.FilterRestrictions of As"])
+        // The property of another derived type isn't excluded.
+        #expect(problems(request.filter { $0.cast(to: AnyEdm.self, named: "S.E")["X"] == "x" }, set, model).isEmpty)
+    }
+
+    @Test func `an exclusion for a derived type isn't one for all types, but one for all types applies to casts`() throws {
+        func model(_ path: String) throws -> ServiceModel {
+            try self.model(
+                set: record(
+                    "FilterRestrictions", value("NonFilterableProperties", "<Collection><PropertyPath>\(path)</PropertyPath></Collection>"),
+                    value("RequiredProperties", "<Collection><PropertyPath>ID</PropertyPath></Collection>")))
+        }
+        let plain = request.filter { $0["Tags/$count"] > 1 && $0["ID"] == 1 }
+        let cast = request.filter { $0["S.D/Tags/$count"] > 1 && $0["S.D/ID"] == 1 }
+        #expect(try problems(plain, set, model("S.D/Tags")).isEmpty)
+        #expect(try problems(cast, set, model("S.E/Tags")).isEmpty)
+        for path in ["S.D/Tags", "Tags"] {
+            let problem = "the service excludes 'S.D/Tags' from filters by Capabilities.FilterRestrictions of As"
+            #expect(try problems(cast, set, model(path)) == [problem])
+        }
     }
 
     @Test(arguments: [
@@ -106,8 +126,8 @@ import Testing
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
              xmlns:sap="http://www.sap.com/Protocols/SAPData">
             <edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
-            <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="A"><Key><PropertyRef Name="ID"/></Key>
-            <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+            <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="A">
+            <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
             <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="As" EntityType="S.A" sap:\(attribute)="false"/>
             </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
             """
