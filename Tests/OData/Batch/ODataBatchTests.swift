@@ -10,20 +10,10 @@ import WebServiceTesting
     private typealias Person = BatchPerson
 
     private let people = FetchRequest<Person>()
-    private static let all: [(ODataVersion, BatchSettings)] = [
+    static let all: [(ODataVersion, BatchSettings)] = [
         (.v2, BatchSettings()), (.v4, BatchSettings()), (.v401, BatchSettings()), (.v401, BatchSettings(format: .multipart)),
         (.v4, BatchSettings(format: .json)),
     ]
-
-    private func client(
-        _ service: BatchService, _ version: ODataVersion = .v4, _ settings: BatchSettings = BatchSettings(),
-        stub: StubTransport = StubTransport()
-    ) -> ODataClient {
-        let client = stub.client(version)
-        stub.fallback(service.answer)
-        client.batching = settings
-        return client
-    }
 
     private func cause(_ result: Result<some Any, ServiceError>) -> ODataBatchError? {
         if case .failure(let error) = result { error.cause as? ODataBatchError } else { nil }
@@ -48,7 +38,7 @@ import WebServiceTesting
         let created = batch.create(Person(Id: 0, Name: "Cy"), in: people)
         let changed = batch.update(people.key(2), setting: ["Name": "Ben"], if: .none)
         let deleted = batch.delete(people.key(1))
-        let answer = try await client(service, version, settings).send(batch)
+        let answer = try await service.client(version, settings).send(batch)
         #expect(try answer[ada] == Person(Id: 1, Name: "Ada"))
         #expect(status(answer.result(of: missing)) == 404)
         #expect((answer.failures.first?.errorBody as? ODataErrorBody)?.message == "no such person")
@@ -65,7 +55,7 @@ import WebServiceTesting
         version: ODataVersion, settings: BatchSettings
     ) async throws {
         let service = BatchService(.init(seed: 3), people: [1: "Ada"])
-        let client = client(service, version, settings)
+        let client = service.client(version, settings)
         var batch = ODataBatch()
         let ada = batch.fetch(people.key(1))
         let (person, friend) = batch.atomically { group in
@@ -103,7 +93,7 @@ import WebServiceTesting
             for names in [false, true] {
                 let stub = StubTransport()
                 let service = BatchService(.init(namesParts: names, nestsFailures: nests), people: [1: "Ada", 2: "Bob"])
-                let client = client(service, .v2, stub: stub)
+                let client = service.client(.v2, stub: stub)
                 var batch = ODataBatch()
                 let bad = batch.create(Person(Id: 0, Name: "bad"), in: people)
                 let ada = batch.fetch(people.key(1))
@@ -129,7 +119,7 @@ import WebServiceTesting
         let stub = StubTransport()
         var batch = ODataBatch()
         batch.delete(people.key(1))
-        #expect(try await client(BatchService(people: [1: "Ada"]), stub: stub).send(batch).failures.isEmpty)
+        #expect(try await BatchService(people: [1: "Ada"]).client(stub: stub).send(batch).failures.isEmpty)
         let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
         #expect(!text.contains("changeset"))
     }
@@ -141,13 +131,13 @@ import WebServiceTesting
         var batch = ODataBatch()
         let ada = batch.fetch(people.key(1))
         let created = batch.atomically { $0.create(Person(Id: 0, Name: "B"), in: people) }
-        let answer = try await client(service, version, settings).send(batch)
+        let answer = try await service.client(version, settings).send(batch)
         #expect(try answer[ada].Name == "Ada" && answer[created].status == 201)
     }
 
     @Test func `in version 2, references to another change set are refused before the batch is sent`() async throws {
         let (service, stub) = (BatchService(), StubTransport())
-        let client = client(service, .v2, stub: stub)
+        let client = service.client(.v2, stub: stub)
         func message(_ add: (inout ODataBatch) -> Void) async -> String {
             var batch = ODataBatch()
             _ = batch.fetch(people.key(1))
@@ -209,10 +199,10 @@ import WebServiceTesting
         var batch = ODataBatch()
         let missing = batch.fetch(people.key(9))
         let ada = batch.fetch(people.key(1))
-        var answer = try await client(service, version, settings).send(batch)
+        var answer = try await service.client(version, settings).send(batch)
         #expect(status(answer.result(of: missing)) == 404)
         #expect(try answer[ada].Name == "Ada")
-        answer = try await client(service, version, settings).send(batch, afterError: .stop)
+        answer = try await service.client(version, settings).send(batch, afterError: .stop)
         #expect(status(answer.result(of: missing)) == 404)
         guard case .notProcessed? = cause(answer.result(of: ada)) else { throw TestingFailure("\(answer.result(of: ada))") }
     }
@@ -225,7 +215,7 @@ import WebServiceTesting
             (.v401, .json, "continue-on-error", "continue-on-error=false"),
         ] as [(ODataVersion, BatchSettings.Format, String, String?)] {
             let (service, stub) = (BatchService(.init(stopsByDefault: true), people: [1: "Ada"]), StubTransport())
-            let client = client(service, version, BatchSettings(format: format), stub: stub)
+            let client = service.client(version, BatchSettings(format: format), stub: stub)
             var batch = ODataBatch()
             _ = batch.fetch(people.key(9))
             let ada = batch.fetch(people.key(1))
@@ -235,7 +225,7 @@ import WebServiceTesting
             #expect(stub.requests.last?.request.headers["Prefer"] == stop)
         }
         let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
-        let client = client(service, .v2, stub: stub)
+        let client = service.client(.v2, stub: stub)
         var batch = ODataBatch()
         _ = batch.fetch(people.key(1))
         #expect(try await client.send(batch).failures.isEmpty && stub.requests.last?.request.headers["Prefer"] == nil)
@@ -253,7 +243,7 @@ import WebServiceTesting
             var batch = ODataBatch()
             // The service's positions begin in each batch.
             let parts = (0..<6).map { batch.create(Person(Id: 0, Name: $0 == failing ? "bad" : "p"), in: people) }
-            let client = client(service, version, settings)
+            let client = service.client(version, settings)
             let answer = try await client.send(batch, afterError: .stop)
             #expect(service.count == sent && service.content.people.count == 1 + min(failing, 6))
             for (index, part) in parts.enumerated() {
@@ -273,7 +263,7 @@ import WebServiceTesting
         var batch = ODataBatch()
         let ada = batch.fetch(people.key(1))
         let missing = batch.fetch(people.key(9))
-        let answer = try await client(service).send(batch)
+        let answer = try await service.client().send(batch)
         #expect(try answer[ada].Name == "Ada")
         #expect(status(answer.result(of: missing)) == 404)
     }
@@ -286,7 +276,7 @@ import WebServiceTesting
             BatchFriend(Name: "Di"), in: FetchRequest<BatchFriend>(resource: bad.reference.resource.property("Friends")))
         let deleted = batch.delete(people.key(1))
         batch.run(deleted, after: bad)
-        let answer = try await client(service, .v401).send(batch)
+        let answer = try await service.client(.v401).send(batch)
         #expect(status(answer.result(of: bad)) == 400 && service.content.people == [1: "Ada"])
         #expect(answer.failures.map(\.call.route) == ["People", "$…/Friends", "People(…)"])
         for result in [cause(answer.result(of: friend)), cause(answer.result(of: deleted))] {
@@ -296,7 +286,7 @@ import WebServiceTesting
 
     @Test func `closures, several reads at once, and calls of a subclass`() async throws {
         let service = BatchService(people: [1: "Ada", 2: "Bob"])
-        let client = client(service)
+        let client = service.client()
         let (ada, missing) = try await client.batch { batch in (batch.fetch(people.key(1)), batch.fetch(people.key(9))) }
         #expect(try ada.get().Name == "Ada")
         #expect(status(missing) == 404)
@@ -309,7 +299,7 @@ import WebServiceTesting
 
     @Test func `an unchanged draft isn't sent, and a handle is valid for its own batch only`() async throws {
         let service = BatchService(people: [1: "Ada"])
-        let client = client(service)
+        let client = service.client()
         var batch = ODataBatch()
         let unchanged = batch.update(people.key(1), with: EntityDraft(of: Person(Id: 1, Name: "Ada")))
         var answer = try await client.send(batch)
@@ -331,7 +321,7 @@ import WebServiceTesting
         let unchanged = batch.update(people.key(1), with: EntityDraft(of: Person(Id: 1, Name: "Ada")))
         let deleted = batch.delete(people.key(2))
         batch.run(deleted, after: unchanged)
-        let answer = try await client(service, .v401).send(batch)
+        let answer = try await service.client(.v401).send(batch)
         try answer[deleted]
         #expect(service.content.people == [1: "Ada"])
     }
@@ -356,201 +346,5 @@ import WebServiceTesting
         answer = try await client.send(batch)
         #expect(try answer[ada].Name == "Ada")
         if case .failure(let error) = answer.result(of: started) { throw TestingFailure("\(error)") }
-    }
-
-    // MARK: What is sent
-
-    @Test func `the batch has the fields of all requests, and each part only its own`() async throws {
-        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
-        let client = client(service, stub: stub)
-        client.configure { $0.headers["Authorization"] = "Bearer secret" }
-        var batch = ODataBatch()
-        batch.headers["Isolation"] = "snapshot"
-        _ = batch.fetch(people.key(1))
-        batch.update(people.key(1), setting: ["Name": "A"], if: .version("\"Ada\""), preferring: .minimal)
-        _ = try await client.send(batch)
-        let sent = try #require(stub.requests.last)
-        try sent.expectURL("https://h.example/svc/$batch")
-        let headers = sent.request.headers
-        #expect(headers["Authorization"] == "Bearer secret" && headers["Isolation"] == "snapshot" && headers["OData-Version"] == "4.0")
-        #expect(headers["Prefer"] == "odata.continue-on-error" && headers["Accept"] == "multipart/mixed")
-        let text = String(decoding: sent.body ?? Data(), as: UTF8.self)
-        #expect(
-            !text.contains("secret") && !text.contains("MaxVersion")
-                && text.contains("\r\nGET People(1)?$select=Id,Name HTTP/1.1\r\nAccept: app"))
-        #expect(text.contains("\r\nPATCH People(1) HTTP/1.1\r\n") && text.contains("\r\nIf-Match: \"Ada\"\r\n"))
-        #expect(text.contains("\r\nPrefer: return=minimal\r\n") && !text.contains("Content-Length") && text.hasSuffix("--\r\n"))
-    }
-
-    @Test func `in version 2, each part has the fields of the version`() async throws {
-        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
-        var batch = ODataBatch()
-        _ = batch.fetch(people.key(1))
-        batch.update(people.key(1), setting: ["Name": "A"], if: .none)
-        #expect(try await client(service, .v2, stub: stub).send(batch).failures.isEmpty)
-        let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
-        #expect(text.split(separator: "\r\nDataServiceVersion: 2.0\r\n").count == 3, "\(text)")
-        #expect(text.split(separator: "\r\nMaxDataServiceVersion: 2.0\r\n").count == 3)
-    }
-
-    @Test(arguments: all) func `each part has the language and the consistency level that the client asks for`(
-        version: ODataVersion, settings: BatchSettings
-    ) async throws {
-        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
-        let client = client(service, version, settings, stub: stub)
-        client.configure { $0.headers = ["Accept-Language": "de", "ConsistencyLevel": "eventual", "X-Team": "core"] }
-        var batch = ODataBatch()
-        _ = batch.fetch(people.key(1))
-        batch.update(people.key(1), setting: ["Name": "A"], if: .none)
-        #expect(try await client.send(batch).failures.isEmpty)
-        let sent = try #require(stub.requests.last)
-        let text = String(decoding: sent.body ?? Data(), as: UTF8.self).lowercased()
-        #expect(text.split(separator: "accept-language").count == 3 && text.split(separator: "consistencylevel").count == 3, "\(text)")
-        #expect(!text.contains("x-team") && sent.request.headers["X-Team"] == "core" && sent.request.headers["Accept-Language"] == "de")
-    }
-
-    @Test func `URLs have the form that the service needs`() async throws {
-        for (urls, first, second) in [
-            (BatchSettings.URLForm.relative, "DELETE People('a%3Ab') HTTP", "PATCH $1/Friends HTTP"),
-            (.hostRelative, "DELETE /svc/People('a%3Ab') HTTP/1.1\r\nHost: h.example\r\n", "PATCH $1/Friends HTTP"),
-            (.absolute, "DELETE https://h.example/svc/People('a%3Ab') HTTP", "PATCH $1/Friends HTTP"),
-        ] {
-            let (service, stub) = (BatchService(), StubTransport())
-            var batch = ODataBatch()
-            let part = batch.delete(EntityRequest<Person>(resource: ResourcePath("People('a:b')")))
-            batch.update(
-                EntityRequest<Person>(resource: part.reference(as: Person.self).resource.property("Friends")), setting: ["Name": "x"])
-            _ = try await client(service, .v4, BatchSettings(urls: urls), stub: stub).send(batch)
-            let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
-            #expect(text.replacing("%27", with: "'").contains(first) && text.contains(second), "\(text)")
-        }
-    }
-
-    @Test func `a long query is a GET inside a batch`() async throws {
-        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
-        let client = client(service, .v401, stub: stub)
-        var batch = ODataBatch()
-        let page = batch.page(people.filter { $0.Name == String(repeating: "x", count: 20_000) })
-        #expect(try await client.send(batch)[page].entities.count == 1)
-        #expect(stub.requests.count == 1)
-    }
-
-    @Test func `bindings may refer to earlier requests`() async throws {
-        let (service, stub) = (BatchService(), StubTransport())
-        var batch = ODataBatch()
-        let boss = batch.create(Person(Id: 0, Name: "B"), in: people)
-        batch.create(Person(Id: 0, Name: "C"), in: people, binding: [EntityBinding("Boss", to: EntityReference(boss))])
-        _ = try await client(service, .v401, stub: stub).send(batch)
-        let text = String(decoding: stub.requests.last?.body ?? Data(), as: UTF8.self)
-        #expect(text.contains(##""Boss":{"@id":"$1"}"##) && text.contains(#""dependsOn":["1"]"#))
-    }
-
-    @Test func `requests that can't be part of a batch are refused before it is sent`() async throws {
-        let (service, stub) = (BatchService(), StubTransport())
-        let client = client(service, stub: stub)
-        var batches: [ODataBatch] = []
-        func add(_ build: (inout ODataBatch) -> Void) {
-            var batch = ODataBatch()
-            batch.create(Person(Id: 0, Name: "A"), in: people)
-            build(&batch)
-            batches.append(batch)
-        }
-        add { _ = $0.fetch(people.key(1).header("Authorization", "x")) }
-        add { _ = $0.fetch(people.key(1).header("Range", "bytes=0-1")) }
-        add { batch in batch.atomically { _ = $0.fetch(people.key(1)) } }
-        add { _ = $0.fetch(EntityRequest<Person>(resource: ResourcePath(entitySet: "no name"))) }
-        add { _ = $0.add { client in try await client.http.request(outside: URL(fileURLWithPath: "/")).send() } }
-        add { batch in
-            var other = ODataBatch()
-            batch.run(batch.delete(people.key(1)), after: other.delete(people.key(2)))
-        }
-        add { batch in
-            var other = ODataBatch()
-            batch.run(other.delete(people.key(1)), after: batch.delete(people.key(2)))
-        }
-        add { batch in
-            let first = batch.delete(people.key(1))
-            batch.run(first, after: batch.delete(people.key(2)))
-        }
-        for batch in batches { await #expect(throws: ServiceError.self) { try await client.send(batch) } }
-        client.printer = QueryPrinter(version: .v2)
-        client.batching.format = .json
-        await #expect(throws: ServiceError.self) { try await client.send(ODataBatch()) }
-        #expect(stub.requests.isEmpty)
-    }
-
-    @Test func `a call of another client is refused and not sent`() async throws {
-        let (service, stub, otherStub) = (BatchService(people: [1: "Ada"]), StubTransport(), StubTransport())
-        let client = client(service, stub: stub)
-        let other = otherStub.client()
-        let people = people
-        let calls: [@Sendable (ODataClient) async throws -> Void] = [
-            { _ in try await other.delete(people.key(1)) },
-            { client in
-                try await other.delete(people.key(1))
-                try await client.delete(people.key(1))
-            },
-        ]
-        for call in calls {
-            var batch = ODataBatch()
-            batch.delete(people.key(1))
-            _ = batch.atomically { $0.add(call) }
-            let error = await #expect(throws: ServiceError.self) { try await client.send(batch) }
-            #expect(error?.cause is InvalidRequest && error?.stage == .binding)
-        }
-        #expect(stub.requests.isEmpty && otherStub.requests.isEmpty)
-        // After its own call, which has a response then, a part's other calls are sent.
-        var batch = ODataBatch()
-        let part = batch.add { client in
-            let ada = try await client.fetch(people.key(1))
-            try await other.delete(people.key(2))
-            return ada.Name
-        }
-        #expect(try await client.send(batch)[part] == "Ada")
-        #expect(otherStub.requests.count == 1 && stub.requests.count == 1)
-    }
-
-    @Test(arguments: [BatchSettings.sharePoint, .graph, .businessCentral])
-    func `groups are refused if the service doesn't perform them atomically`(settings: BatchSettings) async throws {
-        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
-        let client = client(service, .v4, settings, stub: stub)
-        var batch = ODataBatch()
-        batch.atomically { group in ["x", "y"].forEach { group.create(Person(Id: 0, Name: $0), in: people) } }
-        await #expect(throws: ServiceError.self) { try await client.send(batch) }
-        #expect(stub.requests.isEmpty)
-        batch = ODataBatch()
-        let single = batch.atomically { $0.create(Person(Id: 0, Name: "x"), in: people) }
-        #expect(try await client.send(batch)[single].status == 201)
-        #expect(try await client.send(ODataBatch()).failures.isEmpty)
-    }
-
-    // MARK: Limits
-
-    @Test func `a long batch is split in order, but never within a group or before a reference`() async throws {
-        let (service, stub) = (BatchService(people: [1: "Ada"]), StubTransport())
-        let client = client(service, .v401, BatchSettings(limit: 3), stub: stub)
-        var batch = ODataBatch()
-        let reads = (0..<2).map { _ in batch.fetch(people.key(1)) }
-        let group = batch.atomically { group in (0..<3).map { group.create(Person(Id: 0, Name: "\($0)"), in: people) } }
-        let single = batch.create(Person(Id: 0, Name: "x"), in: people)
-        let middle = batch.fetch(people.key(1))
-        let friend = batch.create(
-            BatchFriend(Name: "f"), in: FetchRequest<BatchFriend>(resource: single.reference.resource.property("Friends")))
-        let last = batch.fetch(people.key(1))
-        let answer = try await client.send(batch)
-        #expect(answer.failures.isEmpty && service.count == 4)
-        #expect(try reads.allSatisfy { try answer[$0].Name == "Ada" } && group.allSatisfy { try answer[$0].status == 201 })
-        #expect(try answer[friend].status == 201 && answer[middle].Id == 1 && answer[last].Id == 1)
-        let sizes = stub.requests.map { String(decoding: $0.body ?? Data(), as: UTF8.self).split(separator: #""method""#).count - 1 }
-        #expect(sizes == [2, 3, 3, 1])
-        client.batching.limit = 2
-        await #expect(throws: ServiceError.self) { try await client.send(batch) }
-        #expect(service.count == 4)
-    }
-
-    @Test func `the presets are the documented limits`() {
-        #expect(BatchSettings.graph == BatchSettings(format: .json, limit: 20, groupsAreAtomic: false))
-        #expect(BatchSettings.dataverse == BatchSettings(format: .multipart, limit: 1_000))
-        #expect(BatchSettings.sharePoint.urls == .absolute && BatchSettings.businessCentral.limit == 100)
     }
 }

@@ -72,6 +72,16 @@ final class BatchService: Sendable {
         data.withLock { $0.people = people }
     }
 
+    /// Returns a client of the service.
+    func client(
+        _ version: ODataVersion = .v4, _ settings: BatchSettings = BatchSettings(), stub: StubTransport = StubTransport()
+    ) -> ODataClient {
+        let client = stub.client(version)
+        stub.fallback(answer)
+        client.batching = settings
+        return client
+    }
+
     var content: Content { data.withLock { $0 } }
     /// The number of batches received.
     var count: Int { batches.withLock { $0 } }
