@@ -204,6 +204,7 @@ public struct CodeGenerator: Sendable {
         let example = sets.isEmpty ? "\"include\": [\"Ns.Type\"]" : "\"include\": [{\"sets\": \"\(sets)\"}]"
         return
             "the document has \(count) types, more than the \(maximumTypes) that are generated without an include list; "
-            + "list those you need, for example \(example), or \"include\": [\"*\"], \"files\": 16 for all; the command 'list' prints the types of each set"
+            + "list those you need, for example \(example), or \"include\": [\"*\"], \"files\": 16 for all; "
+            + "the command 'list' prints the types of each set"
     }
 }

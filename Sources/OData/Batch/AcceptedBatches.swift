@@ -12,7 +12,13 @@ extension ODataClient {
         after accepted: BatchSource, at first: JobMonitor, _ operation: ODataOperation, accept: String
     ) async throws -> BatchSource {
         // The trailers come after the body, which isn't needed.
-        if try await beginning(of: accepted.response, accepted.errors, upTo: JobReport.limit).isAll { try accepted.checkEnd() }
+        var isWhole = false
+        do {
+            isWhole = try await beginning(of: accepted.response, accepted.errors, upTo: JobReport.limit).isAll
+        } catch let error as ServiceError where error.kind != .cancelled && !Task.isCancelled {
+            // The monitor is known: a body that breaks off doesn't matter.
+        }
+        if isWhole { try accepted.checkEnd() }
         accepted.response.value.cancel()
         var monitor = first
         var pauses = MonitorPauses()

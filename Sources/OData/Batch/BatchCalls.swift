@@ -170,7 +170,7 @@ extension ODataClient {
         } catch var error as ServiceError where error.stage == .status && (error.status == 415 || error.status == 406) {
             if printer.version > .v2 {
                 let other = writer.isJSON ? ".multipart" : ".json"
-                error.message += " If the service has batches in the other format only, set batching.format to \(other)."
+                error.message += " If the service accepts batches only in the other format, set batching.format to \(other)."
             }
             throw error
         }

@@ -56,8 +56,8 @@ final class BatchExchange {
 
     /// Returns the next verdict; `nil` when every request has one.
     ///
-    /// - Throws: `CancellationError`; `ServiceError` if the call was cancelled, or if the answer is the service's error and has no responses.
-    ///   Other failures are verdicts of the requests that have no response.
+    /// - Throws: `CancellationError`; `ServiceError` if the call was cancelled, or if the answer is the service's error and has no
+    ///   responses. Other failures are verdicts of the requests that have no response.
     func next() async throws -> (number: Int, verdict: BatchVerdict)? {
         while true {
             if let first = ready.popFirst() { return first }

@@ -166,7 +166,7 @@ final class CSRFTokenCache: Sendable {
                     finish(.token(token), .success(()))
                     return token
                 } catch {
-                    let concernsOneCall = Task.isCancelled || cancellation.cause != nil || Self.isCancellation(error)
+                    let concernsOneCall = Task.isCancelled || cancellation.cause != nil || Self.endsOneCall(error)
                     finish(.none, concernsOneCall ? .success(()) : .failure(error))
                     throw error
                 }
@@ -181,14 +181,18 @@ final class CSRFTokenCache: Sendable {
         case .none:
             state = .fetching([])
             return .fetch
-        case .fetching(let waiters):
+        case .fetching(var waiters):
             let waiter = CallWaiter()
-            state = .fetching(waiters + [waiter])
+            // Otherwise the state would share the list, and each waiting call would copy it.
+            state = .none
+            waiters.append(waiter)
+            state = .fetching(waiters)
             return .wait(waiter)
         }
     }
 
-    private static func isCancellation(_ error: any Error) -> Bool {
+    /// Returns whether an error concerns only the call that fetches: its cancellation or its deadline.
+    private static func endsOneCall(_ error: any Error) -> Bool {
         error is CancellationError || error is CallCancelled || (error as? TransportError)?.code == .timedOutTotal
     }
 

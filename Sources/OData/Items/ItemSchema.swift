@@ -286,7 +286,7 @@ struct ItemProperty: Sendable {
     }
 }
 
-/// The members of an enumeration, in the order of the schema: by number, then by name.
+/// The members of an enumeration, in the order of the text. Generated texts list them by number, then by name.
 final class ItemMembers: Sendable {
     let list: [(name: String, number: Int64?)]
     private let numbers: [String: Int64]

@@ -329,7 +329,10 @@ extension QueryPrinter {
         do {
             text.value(String(decoding: try encoder.encode(value), as: UTF8.self))
         } catch {
-            throw .invalidOption("JSON", reason: "a spatial value can't be written as GeoJSON")
+            throw .unsupportedLiteral(
+                "A spatial value in JSON",
+                reason: "its coordinates must be finite, a measure needs an altitude, and collections can't nest more than "
+                    + "\(Self.depthLimit) deep")
         }
     }
 

@@ -151,9 +151,13 @@ final class PropertyCatalog: @unchecked Sendable {
             }
         } catch {
             if type is any EdmConvertible.Type || type is any ODataCollection.Type {
-                // The type isn't the user's: no name would help.
+                // In the service, primitive values and collections have no properties: no name would help.
                 let remedy = "a query can use only what QueryTerm declares: write the condition with it, or as text with raw"
-                return [.unresolved(.invalidOption("with \(keyPath)", reason: "that is a member of Swift's type, and \(remedy)"))]
+                return [
+                    .unresolved(
+                        .invalidOption(
+                            "that uses \(keyPath)", reason: "the service doesn't know this member of the Swift type; \(remedy)"))
+                ]
             }
             return [.unresolved(.unknownProperty("\(keyPath)", type: "\(type)", reason: error.reason))]
         }

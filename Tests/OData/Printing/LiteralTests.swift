@@ -137,6 +137,9 @@ import Testing
         let one = QueryExpression.literal(.integer(1))
         #expect(message(.object([.init("", one)])).contains("a member has no name"))
         #expect(message(.object([.init("a", one), .init("a", one)])).contains("the member 'a' occurs twice"))
+        let endless = EdmSpatial(.geography, srid: 4326, .point(EdmSpatial.Position(x: .infinity, y: 1)))
+        let spatial = message(.array([.literal(.spatial(endless))]))
+        #expect(spatial.contains("A spatial value in JSON") && spatial.contains("its coordinates must be finite"))
         #expect(message(.array([one]), .v2).contains("a collection or a complex value in a URL"))
         #expect(message(.call("year", [one, one])).contains("it takes 1 argument, not 2"))
     }

@@ -167,6 +167,7 @@ import Testing
             try fault { $0.nick.hashValue == 1 }, try fault { $0.crates.capacity == 1 }, try fault { $0.crates.first.key == 1 },
         ] {
             #expect(text.contains("QueryTerm") && text.contains("raw") && !text.contains("PropertyNaming"), "\(text)")
+            #expect(text.hasPrefix("The query option that uses ") && text.contains("doesn't know this member"), "\(text)")
         }
     }
 
