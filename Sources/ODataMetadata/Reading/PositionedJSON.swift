@@ -61,7 +61,8 @@ struct PositionedJSON {
     }
 }
 
-/// Finds members of a JSON text that have the name of an earlier member of the same object. `JSONSerialization` keeps one of them without a report.
+/// Finds members of a JSON text that have the name of an earlier member of the same object. `JSONSerialization` keeps one of them
+/// without a report.
 package enum RepeatedMembers {
     /// Returns the members with their positions, in the order of the text; none if it isn't JSON or nests too deeply.
     package static func find(in data: Data) -> [(name: String, line: Int, column: Int)] {
