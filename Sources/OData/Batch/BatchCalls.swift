@@ -50,8 +50,8 @@ extension ODataClient {
         guard batches.count < 2 || batch.headers[Repeatability.requestID] == nil else {
             throw error(
                 ODataOperation(route: "$batch"), .binding, .batch,
-                "The batch is sent as \(batches.count), which can't have the same Repeatability-Request-ID: send fewer requests, or let the "
-                    + "client set it (sendsRepeatableRequests).")
+                "The batch is sent as \(batches.count), which can't have the same Repeatability-Request-ID: send fewer requests, or let "
+                    + "the client set it (sendsRepeatableRequests).")
         }
         for numbers in batches {
             if isOver {

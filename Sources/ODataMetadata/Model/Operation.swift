@@ -33,8 +33,8 @@ extension ServiceModel {
         public var extensions: Extensions
         var place = Place.unknown
 
-        /// The path of the overload: `Sales.Cancel(Sales.Order)` for an action that is bound to an order, `Sales.Find(Edm.String,Edm.Int32)`
-        /// for a function with two parameters.
+        /// The path of the overload: `Sales.Cancel(Sales.Order)` for an action that is bound to an order,
+        /// `Sales.Find(Edm.String,Edm.Int32)` for a function with two parameters.
         public let target: String
         /// The position in the document.
         public var position: Position? { place.position }

@@ -105,7 +105,8 @@ final class BatchService: Sendable {
             let target = request.request.url.absoluteString.replacing("https://h.example/svc/", with: "")
             let reply = self.run(
                 Incoming(
-                    method: request.request.method.rawValue, target: target, headers: request.request.headers, body: request.body ?? Data()),
+                    method: request.request.method.rawValue, target: target, headers: request.request.headers,
+                    body: request.body ?? Data()),
                 [:])
             var headers = HTTPFields()
             for (name, value) in reply.headers { headers[HTTPFields.Name(name)] = value }

@@ -35,7 +35,8 @@ import Testing
                 "S",
                 pair + """
                     <EntityContainer Name="K"><EntitySet Name="Ps" EntityType="S.P"/><EntitySet Name="Qs" EntityType="S.Q"/>
-                    <AssociationSet Name="PQs" Association="PQ"><End EntitySet="Qs"/><End EntitySet="Ps"/></AssociationSet></EntityContainer>
+                    <AssociationSet Name="PQs" Association="PQ"><End EntitySet="Qs"/><End EntitySet="Ps"/></AssociationSet>
+                    </EntityContainer>
                     """))
         #expect(model.diagnostics.isEmpty)
         let relation = try #require(model.navigationProperty("Qs", of: "S.P"))
