@@ -69,7 +69,7 @@ public struct ReceiverAnswer: Sendable {
         return Self.ofConnection.contains(where: text.contains)
     }
 
-    /// What nginx, Go's servers, Apache, Tomcat and IIS say.
+    /// Texts of nginx, Go's servers, Apache, Tomcat and IIS.
     private static let ofConnection = [
         "plain HTTP request was sent to HTTPS port", "Client sent an HTTP request to an HTTPS server",
         "speaking plain HTTP to an SSL-enabled", "combination of host and port requires TLS", "No required SSL certificate was sent",

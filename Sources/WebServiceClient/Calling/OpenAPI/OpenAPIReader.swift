@@ -45,6 +45,13 @@ enum OpenAPIReader {
         of data: Data, from url: URL?, documents: [String: Data], variables: [String: String]
     ) throws -> ServiceProfile {
         do {
+            guard !documents.isEmpty else {
+                return try withJSON(of: data, named: nil) { text in
+                    try JSONReader.ofDocuments.withNode(of: text) { root in
+                        try profile(OpenAPIDocument(root, others: [:], unreadable: [:], from: url), from: url, variables)
+                    }
+                }
+            }
             var names: [String] = []
             var unreadable: [String: String] = [:]
             // One array of all documents, whose values are valid together.
@@ -64,13 +71,18 @@ enum OpenAPIReader {
                 var nodes: [JSONNode] = []
                 all.forEachElement { nodes.append($0) }
                 let others = Dictionary(zip(names, nodes.dropFirst()), uniquingKeysWith: { first, _ in first })
-                let document = OpenAPIDocument(nodes[0], others: others, unreadable: unreadable, from: url)
-                var profile = try OpenAPIProfileReader(document, from: url, variables: variables)
-                return try profile.profile()
+                return try profile(OpenAPIDocument(nodes[0], others: others, unreadable: unreadable, from: url), from: url, variables)
             }
         } catch let error as Unreadable {
             throw ServiceProfileError(faults: [error.reason])
         }
+    }
+
+    private static func profile(
+        _ document: OpenAPIDocument, from url: URL?, _ variables: [String: String]
+    ) throws(ServiceProfileError) -> ServiceProfile {
+        var reader = try OpenAPIProfileReader(document, from: url, variables: variables)
+        return try reader.profile()
     }
 
     /// Why a document can't be read.
@@ -78,17 +90,26 @@ enum OpenAPIReader {
         let reason: String
     }
 
-    /// The document as JSON that the reader accepts.
+    /// The document as JSON that the reader accepts as an element of an array.
     private static func checkedJSON(of data: Data, named name: String?) throws -> Data {
-        let shown = name.map { "the document \"\(OpenAPIDocument.shown($0))\"" } ?? "the document"
-        var reader = JSONReader()
-        reader.sizeLimit = sizeLimit
-        // All documents are read as elements of one array.
+        var reader = JSONReader.ofDocuments
         reader.depthLimit -= 1
+        return try withJSON(of: data, named: name) { text in
+            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+            // A byte order mark may begin a text, but not an element.
+            return try reader.withNode(of: text) { _ in text.starts(with: mark) ? text.dropFirst(mark.count) : text }
+        }
+    }
+
+    /// Calls a closure with the document as JSON.
+    ///
+    /// - Throws: `Unreadable`, also if the closure can't read the JSON; ``ServiceProfileError`` of the closure.
+    private static func withJSON<Value>(of data: Data, named name: String?, _ read: (Data) throws -> Value) throws -> Value {
+        let shown = name.map { "the document \"\(OpenAPIDocument.shown($0))\"" } ?? "the document"
         do {
-            let json = try json(of: data, shown)
-            try reader.withNode(of: json) { _ in }
-            return json
+            return try read(try json(of: data, shown))
+        } catch let error as ServiceProfileError {
+            throw error
         } catch let error as Unreadable {
             throw error
         } catch let error as YAMLSyntaxError {
@@ -98,7 +119,7 @@ enum OpenAPIReader {
             if let text = try? TextEncoding.utf8(from: data, contentType: nil), text.count <= sizeLimit,
                 let yaml = String(data: text, encoding: .utf8), let json = try? YAMLParser.json(of: yaml), json.first == UInt8(ascii: "{")
             {
-                return json
+                return try read(json)
             }
             guard data.count <= sizeLimit else {
                 throw Unreadable(reason: "\(shown) has \(data.count) bytes, more than the \(sizeLimit) that are read")
@@ -118,6 +139,15 @@ enum OpenAPIReader {
             throw Unreadable(reason: "\(shown) is neither JSON nor text in UTF-8")
         }
         return try YAMLParser.json(of: string)
+    }
+}
+
+extension JSONReader {
+    /// A reader with the bound of one document.
+    fileprivate static var ofDocuments: JSONReader {
+        var reader = JSONReader()
+        reader.sizeLimit = OpenAPIReader.sizeLimit
+        return reader
     }
 }
 

@@ -17,7 +17,7 @@ struct YAMLSyntaxError: DescribedError, Sendable, Hashable {
 /// It reads block and flow collections, plain and quoted scalars, literal and folded block scalars, and comments. A scalar's type follows
 /// the core schema (YAML 1.2.2 §10.3.2), in which `yes` and `1:30` are texts; infinity and NaN, which JSON doesn't have, are texts too. A
 /// key is its text. An alias (`*a`) is the value that has its anchor (`&a`), and `<<` adds the members of other mappings; what they add is
-/// bounded. Refused is what can make a text different from what it seems: tags, keys that are collections, duplicate keys, several
+/// bounded. It refuses constructs that make a text different from what it seems: tags, keys that are collections, duplicate keys, several
 /// documents, and tabs as indentation.
 struct YAMLParser {
     /// The greatest depth of collections.

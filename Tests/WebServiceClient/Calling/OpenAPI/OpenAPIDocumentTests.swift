@@ -22,6 +22,14 @@ private final class Documented: WebServiceClient, @unchecked Sendable {}
         """, "common.json": #"{"limit": {"name": "limit", "in": "query"}}"#, "unused.yaml": "a: !!set {b}",
     ]
 
+    @Test func `byte order marks of documents are skipped`() throws {
+        func data(_ text: String, _ mark: String) -> Data { Data((mark + text).utf8) }
+        let keys = try ["", "\u{FEFF}"].map { mark in
+            try ServiceProfile(openAPI: data(Self.split, mark), documents: Self.others.mapValues { data($0, mark) }).endpoints.keys
+        }
+        #expect(keys[0] == keys[1] && !keys[0].isEmpty)
+    }
+
     @Test func `References lead to the documents that the program gives`() async throws {
         let profile = try ServiceProfile(
             openAPI: Data(Self.split.utf8), from: URL(string: "https://a.test/v1/api.json"),
