@@ -75,7 +75,7 @@ public struct CallLogger: Interceptor {
 ///     "order(id:)": .get("/orders/%%0%%").logging(.debug)
 ///     "login(user:)": .post("/login").logging(.off)
 ///     "search(text:)": .get("/search?q=%%0%%").logging(.debug.withBodies(upTo: 2_000))
-public struct LoggingAttribute: EndpointAttribute, Hashable {
+public struct LoggingAttribute: EndpointAttribute, PortableAttribute, Hashable {
     /// The level of successful calls; `nil` if calls aren't logged.
     public let level: LogLevel?
     /// The maximum number of logged bytes of each body; 0 for none, `nil` for ``CallLogger/bodyLimit``.
@@ -106,6 +106,49 @@ public struct LoggingAttribute: EndpointAttribute, Hashable {
     public static let notice = Self(.notice)
     /// Calls are logged at ``LogLevel/warning``.
     public static let warning = Self(.warning)
+}
+
+extension LoggingAttribute: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case level, bodyLimit
+    }
+
+    /// Reads an attribute.
+    ///
+    /// - Throws: `DecodingError`, also if no level has the name.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let name = try container.decodeIfPresent(String.self, forKey: .level)
+        let level = name.flatMap { LogLevel(name: $0) }
+        guard name == nil || level != nil else {
+            throw DecodingError.dataCorruptedError(forKey: .level, in: container, debugDescription: "No level has this name.")
+        }
+        self.init(level)
+        bodyLimit = try container.decodeIfPresent(Int.self, forKey: .bodyLimit)
+    }
+
+    /// Writes the attribute, with the name of the level.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(level?.description, forKey: .level)
+        try container.encodeIfPresent(bodyLimit, forKey: .bodyLimit)
+    }
+}
+
+// Descriptions contain the attribute in Swift's form: `LoggingAttribute(level: Optional(debug), bodyLimit: nil)`.
+extension LoggingAttribute {
+    package init?(described text: String) {
+        guard let members = DescribedMembers(text, of: "LoggingAttribute"), let level = members["level"], let limit = members["bodyLimit"]
+        else { return nil }
+        self.init(level.wrapped.flatMap { LogLevel(name: $0.caseName) })
+        bodyLimit = limit.wrapped.flatMap { Int($0) }
+    }
+
+    /// A profile can't hide calls from the log, by their absence or a level below the usual one, and can't have bodies logged.
+    package var leastTrustedSource: AttributeSource {
+        guard let level, level >= .info, bodyLimit == nil else { return .exportedTable }
+        return .profile
+    }
 }
 
 extension EndpointDescriptor {

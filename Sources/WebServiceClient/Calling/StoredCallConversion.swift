@@ -163,7 +163,7 @@ private struct StoredCallWriter {
         // The template's arguments are bound.
         if let identifier = bound.identifier, attributes[CallIdentifier.self] == nil { attributes.set(identifier) }
         for attribute in attributes.all where !(attribute is any BindingAttribute) {
-            let name = StoredCall.name(of: type(of: attribute))
+            let name = AttributeCatalog.storedName(of: type(of: attribute))
             guard let encodable = attribute as? any Encodable, attribute is any Decodable else {
                 stored.omit(StoredOmission(.attribute, "\(type(of: attribute))"))
                 continue
@@ -175,24 +175,6 @@ private struct StoredCallWriter {
                 stored.attributes.append(StoredCall.Attribute(type: name, json: json))
             }
         }
-    }
-}
-
-extension StoredCall {
-    /// The attributes of this library that are stored. A program doesn't list them.
-    static let ownAttributes: [any (EndpointAttribute & Decodable).Type] = [
-        CacheMode.self, CacheTags.self, CallIdentifier.self, CallPriority.self, CircuitBreakerPolicy.self, Coalescing.self,
-        ContinueExpectation.self, CookiePolicy.self, DigestVerification.self, EndpointCaching.self, ExpectedDigest.self, HedgingPolicy.self,
-        IdempotencyKey.self, IdempotencyKey.Given.self, Idempotence.self, OfflineCaching.self, PagingStyle.self, ProblemReading.self,
-        RateLimit.self, RedirectPolicy.self, RetryPolicy.self, SentDigest.self, ServiceRateLimits.self, Solicited.self,
-        WaitingForNetwork.self,
-    ]
-
-    /// The name by which an attribute of a type is stored.
-    static func name(of type: Any.Type) -> String {
-        // The module's name distinguishes this library's types from types of the program with the same name.
-        let name = String(reflecting: type)
-        return name.hasPrefix("WebServiceClient.") ? name : String(describing: type)
     }
 }
 
@@ -259,9 +241,9 @@ extension HTTPCalls {
         settings.bodyLimit = stored.bodyLimit
         settings.timeouts = stored.timeouts
         settings.capabilities.formUnion(TransportCapabilities(rawValue: stored.requiredCapabilities))
-        let known = types + StoredCall.ownAttributes
         for attribute in stored.attributes {
-            guard let type = known.first(where: { StoredCall.name(of: $0) == attribute.type }) else {
+            let listed = types.first { AttributeCatalog.storedName(of: $0) == attribute.type }
+            guard let type = listed ?? AttributeCatalog.storedTypes[attribute.type] else {
                 throw StoredDataError(
                     "The attribute \(attribute.type) of the stored call isn't known: list its type in call(from:attributes:), or ignore it "
                         + "with stored.ignore(StoredOmission(.attribute, \"\(attribute.type)\")).")

@@ -4,7 +4,7 @@
 /// precedence over the endpoint's template:
 ///
 ///     try await shop.with(CallIdentifier("search", .replace)) { try await $0.search(text: text) }
-public struct CallIdentifier: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct CallIdentifier: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// What happens to a call if another with the same identifier is running.
     public enum Policy: String, Sendable, Hashable, Codable, CaseIterable {
         /// Both calls run: the identifier only serves to find them.
@@ -29,6 +29,14 @@ public struct CallIdentifier: EndpointAttribute, Hashable, Codable, CustomString
 
     /// The identifier and its policy.
     public var description: String { "\(text) (\(policy.rawValue))" }
+
+    /// As an attribute, its text may look like that of any other one. An endpoint's identifier is a separate member of descriptions.
+    package static let firstWords: [String] = []
+
+    package init?(described text: String) {
+        guard let policy = Policy.allCases.first(where: { text.hasSuffix(" (\($0.rawValue))") }) else { return nil }
+        self.init(String(text.dropLast(policy.rawValue.count + 3)), policy)
+    }
 }
 
 /// The stage that lets a call wait for the response of a running one with the same identifier: ``CallIdentifier/Policy/reuse``.

@@ -38,7 +38,7 @@ extension DecisiveAttribute {
 }
 
 /// Lets identical calls share one exchange: ``EndpointDescriptor/coalesced()``.
-public struct Coalescing: EndpointAttribute, Hashable, Codable {
+public struct Coalescing: EndpointAttribute, PortableAttribute, Hashable, Codable {
     /// Whether identical calls share an exchange.
     public var isEnabled: Bool
 
@@ -46,6 +46,13 @@ public struct Coalescing: EndpointAttribute, Hashable, Codable {
     public init(isEnabled: Bool = true) {
         self.isEnabled = isEnabled
     }
+
+    package init?(described text: String) {
+        self.init(isEnabled: DescribedMembers(text, of: "Coalescing")?["isEnabled"] == "true")
+    }
+
+    /// A profile can't make calls share the response of another one.
+    package var leastTrustedSource: AttributeSource { isEnabled ? .exportedTable : .profile }
 }
 
 extension EndpointAttribute where Self == Coalescing {

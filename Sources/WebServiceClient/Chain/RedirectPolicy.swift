@@ -1,5 +1,5 @@
 /// How redirects are handled. The policy is a client setting and an endpoint attribute; the endpoint's takes precedence.
-public struct RedirectPolicy: EndpointAttribute, Hashable, Codable {
+public struct RedirectPolicy: EndpointAttribute, PortableAttribute, Hashable, Codable {
     /// Which redirects are followed.
     public enum Rule: String, Sendable, Hashable, Codable {
         /// All redirects.
@@ -24,6 +24,22 @@ public struct RedirectPolicy: EndpointAttribute, Hashable, Codable {
     /// The problems of the policy, each with its fix.
     var faults: [(problem: String, fix: String)] {
         limit < 0 ? [("the redirect policy has the limit \(limit)", "use zero or more, or .stop to follow none")] : []
+    }
+
+    package init?(described text: String) {
+        guard let members = DescribedMembers(text, of: "RedirectPolicy"), let limit = members.integer("limit"),
+            let rule = members["rule"].flatMap({ Rule(rawValue: $0.caseName) })
+        else { return nil }
+        self.init(rule, limit: limit)
+    }
+
+    /// A document can't follow more than the program does, because a redirect may lead to another service.
+    package var leastTrustedSource: AttributeSource {
+        switch rule {
+        case .stop: .profile
+        case .sameOrigin: limit <= RedirectPolicy().limit ? .exportedTable : .program
+        case .follow: .program
+        }
     }
 
     /// Follows up to 10 redirects: the default of a client.

@@ -98,4 +98,16 @@ public struct StatusSet: Sendable, Hashable, Codable, ExpressibleByArrayLiteral,
     public var description: String {
         ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)…\($0.upperBound)" }.joined(separator: ", ")
     }
+
+    /// Reads what ``description`` writes; `nil` if the text is another one.
+    init?(described text: some StringProtocol) {
+        var set = StatusSet()
+        for part in text.split(separator: ", ") {
+            let ends = part.split(separator: "…", omittingEmptySubsequences: false).map { Int($0) }
+            guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1], first <= last else { return nil }
+            set = set.union(.range(first...last))
+        }
+        guard set.description == text else { return nil }
+        self = set
+    }
 }

@@ -189,10 +189,10 @@ extension ClientDescription.Settings {
             switch settings.parsing {
             case nil: nil
             case .byContentType?: "by media type"
-            case .forced(let parser)?: Self.text(of: parser)
+            case .forced(let parser)?: SerializerCatalog.text(of: parser)
             case .off?: "raw"
             }
-        serializer = settings.serializer.map(Self.text(of:))
+        serializer = settings.serializer.map { SerializerCatalog.text(of: $0) }
         errorHandler = settings.errorHandler.map { MaskedMirror.typeName(of: $0) }
         arrays = settings.arrays?.rawValue
         urlBuilder = settings.urlBuilder.map { MaskedMirror.typeName(of: $0) }
@@ -225,24 +225,6 @@ extension ClientDescription.Settings {
             parts.append("\(pattern): \(set.pins.map(\.description).joined(separator: ", "))")
         }
         return parts.joined(separator: "; ")
-    }
-
-    /// The name of a serializer with its settings. Of a type of the program only the name and the media type are known.
-    static func text(of serializer: any SerializationDelegate) -> String {
-        var parts = [serializer.contentType]
-        switch serializer {
-        case let json as JSONSerializer:
-            if let keys = json.fieldStrategies.keys { parts.append("\(keys)") }
-            if let dates = json.fieldStrategies.dates { parts.append("\(dates)") }
-        case let form as FormSerializer:
-            if !form.followsSettings {
-                let fields = form.fields
-                parts += ["\(fields.arrays)", "\(fields.keys)", "\(fields.dates)", "\(fields.nesting)", "\(fields.missing)"]
-            }
-        case let list as PropertyListSerializer: parts.append("\(list.format)")
-        default: break
-        }
-        return "\(MaskedMirror.typeName(of: serializer))(\(parts.joined(separator: ", ")))"
     }
 }
 

@@ -129,7 +129,7 @@ struct DescribedEndpoint {
             if let settings { read(settings, into: &level) }
             level.capabilities = TransportCapabilities(descriptions: requires ?? [])
             for text in attributes ?? [] {
-                if let attribute = DescribedAttributes.attribute(text) {
+                if let attribute = AttributeCatalog.attribute(text, from: .exportedTable) {
                     level.attributes.set(attribute)
                 } else {
                     omit("the attribute \(text) is left out: set it for the client, or in its class")
@@ -157,12 +157,12 @@ struct DescribedEndpoint {
         case "raw"?: level.parsing = .off
         case "by media type"?: level.parsing = .byContentType
         case let text?:
-            let parser = DescribedAttributes.serializer(text)
+            let parser = SerializerCatalog.serializer(text)
             level.parsing = parser.map { .forced($0) }
             if parser == nil { omit("the parser \(text) is left out: register it for the client, or set it in its class") }
         }
         if let text = settings.serializer {
-            level.serializer = DescribedAttributes.serializer(text)
+            level.serializer = SerializerCatalog.serializer(text)
             if level.serializer == nil { omit("the serializer \(text) is left out: set it for the client, or in its class") }
         }
         if let handler = settings.errorHandler { omit("the error handler \(handler) is left out: set it for the client") }
@@ -195,27 +195,6 @@ extension BodyTypes {
     }
 }
 
-extension CallIdentifier {
-    fileprivate init?(described text: String) {
-        guard let policy = Policy.allCases.first(where: { text.hasSuffix(" (\($0.rawValue))") }) else { return nil }
-        self.init(String(text.dropLast(policy.rawValue.count + 3)), policy)
-    }
-}
-
-extension StatusSet {
-    /// Reads what ``description`` writes; `nil` if the text is another one.
-    fileprivate init?(described text: String) {
-        var set = StatusSet.codes()
-        for part in text.split(separator: ", ") {
-            let ends = part.split(separator: "…", omittingEmptySubsequences: false).map { Int($0) }
-            guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1], first <= last else { return nil }
-            set = set.union(.range(first...last))
-        }
-        guard set.description == text else { return nil }
-        self = set
-    }
-}
-
 extension TransportCapabilities {
     fileprivate init(descriptions: [String]) {
         self = []
@@ -223,16 +202,6 @@ extension TransportCapabilities {
             let one = TransportCapabilities(rawValue: 1 << bit)
             if let text = one.descriptions.first, descriptions.contains(text) { insert(one) }
         }
-    }
-}
-
-extension Duration {
-    /// Reads what ``text`` writes; `nil` if the text is another one.
-    init?(text: some StringProtocol) {
-        guard text.hasSuffix(" s"), let decimal = Decimal(string: String(text.dropLast(2)), locale: nil) else { return nil }
-        let thousandths = NSDecimalNumber(decimal: decimal * 1_000).int64Value
-        self = .milliseconds(thousandths)
-        guard self.text == text else { return nil }
     }
 }
 

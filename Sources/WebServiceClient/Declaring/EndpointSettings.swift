@@ -91,11 +91,16 @@ struct EndpointSettings: Sendable {
     }
 }
 
-/// An attribute that only matters while arguments are bound. A stored call, whose arguments are bound, doesn't need it.
-protocol BindingAttribute: EndpointAttribute {}
-
 // The ways in which arguments become fields, each of which every level can set.
-extension FieldReflection.KeyStrategy: BindingAttribute {}
-extension FieldReflection.DateStrategy: BindingAttribute {}
+
+extension FieldReflection.KeyStrategy: BindingAttribute {
+    package static let firstWords = ["keys"]
+}
+
+extension FieldReflection.DateStrategy: BindingAttribute {
+    package static let firstWords = ["dates"]
+}
+
 extension FieldReflection.NestingStrategy: BindingAttribute {}
+
 extension FieldReflection.NilStrategy: BindingAttribute {}

@@ -4,7 +4,7 @@
 ///     "customers()": .get("/customers").decoding(at: "data").paged(by: .lastID(query: "starting_after", more: "has_more")),
 ///
 /// Paths are wire names separated by dots. They begin at the top of the payload, not at the root that the endpoint decodes.
-public struct PagingStyle: EndpointAttribute, Hashable, Codable {
+public struct PagingStyle: EndpointAttribute, PortableAttribute, Hashable, Codable {
     enum Kind: Hashable, Codable, Sendable {
         case linkHeader(relation: String)
         case nextURL(path: String)
@@ -158,10 +158,14 @@ public struct PagingStyle: EndpointAttribute, Hashable, Codable {
 }
 
 extension PagingStyle: CustomStringConvertible {
-    /// The style in the notation of its declaration.
+    /// The style in the notation of its declaration. A name with a comma, a parenthesis or a quotation mark is in quotation marks.
     public var description: String {
         func call(_ name: String, _ arguments: [(String, String?)]) -> String {
-            let shown = arguments.compactMap { label, value in value.map { label.isEmpty ? $0 : "\(label): \($0)" } }
+            let shown = arguments.compactMap { label, value -> String? in
+                guard let value else { return nil }
+                let text = value.quoted(ifContaining: ",()\"")
+                return label.isEmpty ? text : "\(label): \(text)"
+            }
             return name + (shown.isEmpty ? "" : "(\(shown.joined(separator: ", ")))")
         }
         let limit = size.map { "\($0.query)=\($0.count)" }
@@ -187,8 +191,9 @@ extension PagingStyle: CustomStringConvertible {
             + (pageLimit == nil && itemLimit == nil ? "" : limits)
     }
 
-    /// Reads what ``description`` writes; `nil` if the text is another one.
-    init?(text: String) {
+    package static let firstWords = ["linkHeader", "nextURL", "cursor", "lastID", "offset", "pageNumber"]
+
+    package init?(described text: String) {
         guard let style = Self.style(text), style.description == text else { return nil }
         self = style
     }
@@ -236,9 +241,9 @@ extension PagingStyle: CustomStringConvertible {
     /// The arguments of a call such as `at: next, query: cursor`; one without a label has an empty name.
     private static func arguments(_ text: Substring) -> [String: String] {
         var found: [String: String] = [:]
-        for part in text.split(separator: ", ") {
-            let colon = part.firstRange(of: ": ")
-            found[colon.map { String(part[..<$0.lowerBound]) } ?? ""] = String(part[(colon?.upperBound ?? part.startIndex)...])
+        for part in text.listed(nesting: false) {
+            let (label, value) = part.divided(by: ": ") ?? ("", part)
+            found[String(label)] = value.literalText ?? String(value)
         }
         return found
     }

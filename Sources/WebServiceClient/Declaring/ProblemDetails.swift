@@ -113,7 +113,7 @@ extension ProblemDetails: CustomStringConvertible, CustomDebugStringConvertible,
 ///
 ///     "pay(order:)": .post("/orders/%%0%%/pay").attribute(ProblemReading.anyJSON)
 ///     EndpointDefaults().attribute(ProblemReading.off)
-public enum ProblemReading: String, EndpointAttribute, Hashable, Codable, CaseIterable {
+public enum ProblemReading: String, EndpointAttribute, PortableAttribute, Hashable, Codable, CaseIterable {
     /// Bodies with the media type `application/problem+json` or `application/problem+xml`. The default.
     case standard
     /// Also other JSON bodies with a text `title` or `detail`, for services that send them as `application/json`.

@@ -242,7 +242,7 @@ struct ServiceProfileReader {
         }
         var descriptor = descriptor
         for item in list {
-            guard let text = item.text, let attribute = DescribedAttributes.attribute(text), Self.maySet(attribute) else {
+            guard let text = item.text, let attribute = AttributeCatalog.attribute(text, from: .profile) else {
                 let shown = item.text.map { "\"\(SerializationError.excerpt($0))\"" } ?? "a value that isn't a text"
                 faults.append(
                     "\(place): \(shown) isn't an attribute that a profile can set: write it as describe(as: .json) does, such as "
@@ -252,20 +252,6 @@ struct ServiceProfileReader {
             descriptor = descriptor.with { $0.settings.attributes.set(attribute) }
         }
         return descriptor
-    }
-
-    /// Whether a profile may set an attribute. A profile may come from the network, and an endpoint's attribute overrides the client's, so
-    /// those that permit more requests to be repeated, or switch off a check or a limit, are refused.
-    private static func maySet(_ attribute: any EndpointAttribute) -> Bool {
-        switch attribute {
-        case let limits as ServiceRateLimits: limits.areObeyed
-        case let policy as CircuitBreakerPolicy: policy.isOn
-        case let policy as RedirectPolicy: policy == .stop
-        case let digests as DigestVerification: digests.requirement == .required
-        case let idempotence as Idempotence: !idempotence.isIdempotent
-        case let coalescing as Coalescing: !coalescing.isEnabled
-        default: true
-        }
     }
 
     private mutating func text(_ key: String, of resource: [String: SettingsFileValue], _ place: String) -> String? {

@@ -1,13 +1,39 @@
 // The settings of streams of values are attributes, so that a class, an endpoint or a call can set them.
 
-extension StreamFraming: EndpointAttribute {}
+extension StreamFraming: EndpointAttribute, PortableAttribute {}
 
-extension StreamEnd: EndpointAttribute {}
+extension StreamEnd: EndpointAttribute, PortableAttribute {
+    package init?(described text: String) {
+        if let data = text.inside("StreamEnd.data(")?.literalText {
+            self = .data(data)
+        } else if let type = text.inside("StreamEnd.event(")?.literalText {
+            self = .event(type)
+        } else {
+            return nil
+        }
+    }
 
-extension ReconnectionPolicy: EndpointAttribute {}
+    /// A profile can't decide which streams are complete.
+    package var leastTrustedSource: AttributeSource { .exportedTable }
+}
+
+extension ReconnectionPolicy: EndpointAttribute, PortableAttribute {
+    package init?(described text: String) {
+        guard let members = DescribedMembers(text, of: "ReconnectionPolicy"), let attempts = members.integer("attempts"),
+            let wait = members.duration("longestWait"), let backoff = members["backoff"]?.divided(by: "Backoff("),
+            let own = DescribedMembers("Backoff(\(backoff.after)", of: "Backoff"), let base = own.duration("base"),
+            let factor = own["factor"].flatMap({ Double($0) }), let cap = own.duration("cap"),
+            let jitter = own["jitter"].flatMap({ Backoff.Jitter(rawValue: $0.caseName) })
+        else { return nil }
+        self.init(attempts: attempts, backoff: Backoff(base: base, factor: factor, cap: cap, jitter: jitter), longestWait: wait)
+    }
+
+    /// A profile can't permit that requests are repeated.
+    package var leastTrustedSource: AttributeSource { attempts == 0 ? .profile : .exportedTable }
+}
 
 /// The types of events by which the service reports an error within an event stream: ``EndpointDescriptor/failsStream(atEvent:)``.
-public struct FailingEvents: EndpointAttribute, Hashable {
+public struct FailingEvents: EndpointAttribute, PortableAttribute, Hashable, Codable {
     /// The types, such as `error`, sorted.
     public let types: [String]
 
@@ -15,6 +41,14 @@ public struct FailingEvents: EndpointAttribute, Hashable {
     public init(_ types: String...) { self.init(types: types) }
 
     init(types: [String]) { self.types = Set(types).sorted() }
+
+    package init?(described text: String) {
+        guard let types = DescribedMembers(text, of: "FailingEvents")?["types"]?.literalTexts else { return nil }
+        self.init(types: types)
+    }
+
+    /// A profile can't replace the events that the program takes for errors.
+    package var leastTrustedSource: AttributeSource { .exportedTable }
 }
 
 extension EndpointDescriptor {

@@ -1,5 +1,5 @@
 /// The settings of an endpoint's WebSockets: ``EndpointDescriptor/webSocket(_:)``.
-public struct WebSocketSettings: EndpointAttribute, Hashable {
+public struct WebSocketSettings: EndpointAttribute, PortableAttribute, Hashable, Codable {
     /// The subprotocols to offer, in order of preference (RFC 6455 §1.9); the server chooses one of them, or none:
     /// ``WebSocket/subprotocol``.
     public var subprotocols: [String]
@@ -25,6 +25,20 @@ public struct WebSocketSettings: EndpointAttribute, Hashable {
         self.pongTimeout = pongTimeout
         self.closeTimeout = closeTimeout
     }
+
+    package init?(described text: String) {
+        guard let members = DescribedMembers(text, of: "WebSocketSettings"), let names = members["subprotocols"]?.literalTexts,
+            let size = members.integer("maximumMessageSize"), let ping = members["pingInterval"],
+            let pong = members.duration("pongTimeout"),
+            let close = members.duration("closeTimeout")
+        else { return nil }
+        let interval = ping.wrapped.flatMap { Duration(describedSeconds: $0) }
+        guard interval != nil || ping == "nil" else { return nil }
+        self.init(subprotocols: names, maximumMessageSize: size, pingInterval: interval, pongTimeout: pong, closeTimeout: close)
+    }
+
+    /// A profile can't raise the bounds of messages and waits.
+    package var leastTrustedSource: AttributeSource { .exportedTable }
 
     /// The faults of the values.
     var faults: [(problem: String, fix: String)] {

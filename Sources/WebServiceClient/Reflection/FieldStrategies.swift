@@ -79,6 +79,12 @@ extension FieldReflection {
             }
         }
 
+        /// Reads what ``description`` writes; `nil` for custom keys, and for any other text.
+        package init?(described text: String) {
+            guard let strategy = [Self.asDeclared, .snakeCase].first(where: { $0.description == text }) else { return nil }
+            self = strategy
+        }
+
         /// Separates the words of a name, in lower case, by Foundation's rules: a word begins at a capital after a small letter, and at the
         /// last of several capitals before a small letter.
         private static func snakeCase(of name: String) -> String {
@@ -202,6 +208,13 @@ extension FieldReflection {
             case .milliseconds: "dates in milliseconds"
             case .custom: "custom dates"
             }
+        }
+
+        /// Reads what ``description`` writes; `nil` for custom dates, and for any other text.
+        package init?(described text: String) {
+            let known = [Self.seconds, .milliseconds] + (0...9).map { .iso8601(fractionDigits: $0) }
+            guard let strategy = known.first(where: { $0.description == text }) else { return nil }
+            self = strategy
         }
 
         /// Returns the date that a text in a form represents; `nil` if it has another form.

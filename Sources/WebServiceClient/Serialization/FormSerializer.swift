@@ -73,6 +73,43 @@ public struct FormSerializer: SerializationDelegate {
     }
 }
 
+extension FormSerializer: DescribedSerializer {
+    /// The rules; empty if the settings of the endpoint, the class and the client decide.
+    var settings: [String] {
+        guard !followsSettings else { return [] }
+        var texts = ["\(fields.arrays)", "\(fields.keys)", "\(fields.dates)", "\(fields.nesting)", "\(fields.missing)"]
+        let usual = FieldReflection()
+        if fields.objects != usual.objects { texts.append("objects \(fields.objects)") }
+        if fields.depthLimit != usual.depthLimit { texts.append("depth \(fields.depthLimit)") }
+        return texts
+    }
+
+    init?(contentType: String, settings: [Substring]) {
+        let name = contentType.divided(by: "; charset=")?.after
+        let charset = name.flatMap { TextEncoding(String($0)) }
+        guard (charset == nil) == (name == nil) else { return nil }
+        guard !settings.isEmpty else {
+            self.init(charset: charset)
+            return
+        }
+        guard settings.count >= 5, let arrays = FieldReflection.ArrayStrategy(rawValue: String(settings[0])),
+            let keys = FieldReflection.KeyStrategy(described: String(settings[1])),
+            let dates = FieldReflection.DateStrategy(described: String(settings[2])),
+            let nesting = FieldReflection.NestingStrategy(rawValue: String(settings[3])),
+            let missing = FieldReflection.NilStrategy(rawValue: String(settings[4]))
+        else { return nil }
+        var fields = FieldReflection(arrays: arrays, nesting: nesting, missing: missing, keys: keys, dates: dates)
+        for text in settings.dropFirst(5) {
+            if let objects = text.inside("objects ", "").flatMap({ FieldReflection.ObjectStrategy(rawValue: String($0)) }) {
+                fields.objects = objects
+            } else if let depth = text.inside("depth ", "").flatMap({ Int($0) }) {
+                fields.depthLimit = depth
+            }
+        }
+        self.init(fields, charset: charset)
+    }
+}
+
 /// Decodes from a form's tree.
 struct FormDecoder: Decoder {
     let tree: FormTree

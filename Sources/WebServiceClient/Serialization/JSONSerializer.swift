@@ -33,6 +33,8 @@ public struct JSONSerializer: SerializationDelegate {
     let fieldStrategies: FieldStrategies
     /// The charset of the media type, if it isn't UTF-8.
     private let charset: Result<TextEncoding?, any Error>
+    /// Whether the coders may have more settings than ``fieldStrategies``.
+    private let isConfigured: Bool
 
     private enum Parser: Sendable {
         case reader(JSONReader)
@@ -62,6 +64,7 @@ public struct JSONSerializer: SerializationDelegate {
             decoder.keyDecodingStrategy = .convertFromSnakeCase
         }
         configure?(encoder, decoder)
+        isConfigured = configure != nil
         self.contentType = contentType
         charset = Self.charset(of: contentType)
         JSONValueSlots.mark(encoder)
@@ -80,6 +83,7 @@ public struct JSONSerializer: SerializationDelegate {
         JSONValueSlots.mark(encoder)
         self.encoder = encoder
         fieldStrategies = FieldStrategies(encoder)
+        isConfigured = true
         parser = .reader(reader)
     }
 
@@ -91,6 +95,7 @@ public struct JSONSerializer: SerializationDelegate {
         JSONValueSlots.mark(encoder)
         self.encoder = encoder
         fieldStrategies = FieldStrategies(encoder)
+        isConfigured = true
         parser = .foundation(decoder)
     }
 
@@ -169,6 +174,21 @@ public struct JSONSerializer: SerializationDelegate {
         case .custom(let convert): { name, path in convert(path + [WireKey(name)]).stringValue }
         @unknown default: { name, _ in name }
         }
+    }
+}
+
+extension JSONSerializer: DescribedSerializer {
+    /// The names and the dates.
+    var settings: [String] {
+        [fieldStrategies.keys?.description, fieldStrategies.dates?.description, isConfigured ? SerializerCatalog.configured : nil]
+            .compactMap(\.self)
+    }
+
+    init?(contentType: String, settings: [Substring]) {
+        let isSnakeCase = settings.contains { $0 == FieldReflection.KeyStrategy.snakeCase.description }
+        let known = [JSONDates.seconds, .milliseconds] + (0...9).map { .iso8601(fractionDigits: $0) }
+        guard let dates = known.first(where: { dates in settings.contains { $0 == dates.fields.description } }) else { return nil }
+        self.init(contentType: contentType, dates: dates, keys: isSnakeCase ? .snakeCase : .asDeclared)
     }
 }
 

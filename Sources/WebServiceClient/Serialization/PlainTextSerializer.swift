@@ -65,6 +65,17 @@ public struct PlainTextSerializer: SerializationDelegate {
     }
 }
 
+extension PlainTextSerializer: DescribedSerializer {
+    /// None: the media type has the charset.
+    var settings: [String] { [] }
+
+    init?(contentType: String, settings: [Substring]) {
+        let mark = "; charset="
+        guard let name = contentType.split(mark: mark).last, let encoding = TextEncoding(String(name)) else { return nil }
+        self.init(encoding, mediaType: String(contentType.dropLast(name.count + mark.count)))
+    }
+}
+
 /// Passes bytes through unchanged: `Data` in, `Data` out.
 public struct RawDataSerializer: SerializationDelegate {
     /// The media type of the output.
@@ -96,5 +107,14 @@ public struct RawDataSerializer: SerializationDelegate {
         if let value = Array(data) as? Value { return value }
         throw SerializationError(
             .structure, "Raw bytes can't be read as \(type): return Data, or set a serializer that knows the format.")
+    }
+}
+
+extension RawDataSerializer: DescribedSerializer {
+    /// None.
+    var settings: [String] { [] }
+
+    init?(contentType: String, settings: [Substring]) {
+        self.init(contentType: contentType)
     }
 }

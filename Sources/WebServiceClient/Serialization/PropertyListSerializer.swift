@@ -63,6 +63,16 @@ public struct PropertyListSerializer: SerializationDelegate {
     }
 }
 
+extension PropertyListSerializer: DescribedSerializer {
+    /// The format.
+    var settings: [String] { ["\(format)"] }
+
+    init?(contentType: String, settings: [Substring]) {
+        guard let format = [Format.xml, .binary].first(where: { settings == ["\($0)"] }) else { return nil }
+        self.init(format, contentType: contentType)
+    }
+}
+
 /// Checks a property list before Foundation's decoder reads it: the decoder recurses without a bound and crashes the process on a list
 /// that is nested too deeply or contains itself.
 enum PropertyListBounds {

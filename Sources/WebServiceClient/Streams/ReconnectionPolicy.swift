@@ -10,7 +10,7 @@ public import HTTPTransport
 /// be sent again doesn't reconnect.
 ///
 /// Every reconnection is a new request: if the method isn't idempotent, the service must support that.
-public struct ReconnectionPolicy: Sendable, Hashable {
+public struct ReconnectionPolicy: Sendable, Hashable, Codable {
     /// The maximum number of consecutive reconnections without an event; 0 to never reconnect. Default 10.
     public var attempts: Int
     /// The wait in addition to the one that the stream asks for. Default 1 second, doubled after each failure, up to a minute; half of it
@@ -54,7 +54,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
 }
 
 /// The event that ends a stream before its connection ends.
-public enum StreamEnd: Sendable, Hashable {
+public enum StreamEnd: Sendable, Hashable, Codable {
     /// An event with this data, which isn't delivered, such as `[DONE]`.
     case data(String)
     /// An event of this type, which is delivered, such as `message_stop`.

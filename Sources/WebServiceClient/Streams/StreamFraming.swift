@@ -1,5 +1,5 @@
 /// How a body is divided into elements.
-public enum StreamFraming: String, Sendable, Hashable, CaseIterable {
+public enum StreamFraming: String, Sendable, Hashable, Codable, CaseIterable {
     /// Server-Sent Events (WHATWG HTML §9.2): `text/event-stream`.
     case events
     /// A JSON value per line: NDJSON and JSON Lines, `application/x-ndjson`, `application/jsonl`.

@@ -68,6 +68,13 @@ import WebServiceTesting
                 $0.circuitBreaker(CircuitBreakerPolicy(failureRatio: 0.25)).sendingDigest(.sha512).uncached()
             }
         },
+        {
+            $0.post("/chat").body(["a": 1]).describing {
+                $0.framing(.events).endsStream(at: "[DONE]").failsStream(atEvent: "error").compressed(.gzip, above: 9)
+                    .reconnecting(ReconnectionPolicy(attempts: 2)).faults(FaultPlan(.times(1, .status(503, retryAfter: 1))))
+                    .attribute(SecurityRequirements([[.init(SecurityScheme(name: "k", kind: .apiKey(name: "X-K", in: .header)))], []]))
+            }
+        },
     ]
 
     @Test(arguments: calls.indices) func `a call is equal after the trip and sends the same request`(index: Int) async throws {

@@ -18,6 +18,14 @@ private struct Builder: URLBuilder {
 
 private struct Owner: EndpointAttribute { let team: String }
 
+extension XMLSerializer {
+    fileprivate init(rootNamed name: String) {
+        var rules = XMLRules()
+        rules.rootName = name
+        self.init(rules)
+    }
+}
+
 @Suite struct ClientDescriptionTests {
     typealias Modifier = @Sendable (EndpointDescriptor) -> EndpointDescriptor
 
@@ -59,6 +67,9 @@ private struct Owner: EndpointAttribute { let team: String }
                 { $0.serializer(FormSerializer()) }, { $0.serializer(FormSerializer(FieldReflection(arrays: .comma))) },
                 { $0.serializer(FormSerializer(FieldReflection(arrays: .brackets))) }, { $0.serializer(PlainTextSerializer()) },
                 { $0.serializer(PropertyListSerializer()) }, { $0.serializer(PropertyListSerializer(.binary)) },
+                { $0.serializer(FormSerializer(charset: .isoLatin1)) },
+                { $0.serializer(FormSerializer(FieldReflection(objects: .joined))) },
+                { $0.serializer(XMLSerializer()) }, { $0.serializer(XMLSerializer(rootNamed: "order")) },
             ]
         ),
         ("arrays", [{ $0.arrays(.comma) }, { $0.arrays(.brackets) }, { $0.arrays(.repeatedKey) }]),
@@ -95,7 +106,13 @@ private struct Owner: EndpointAttribute { let team: String }
         ),
         ("requiring", [{ $0.requiring(.webSockets) }]),
         ("redirects", [{ $0.redirects(.stop) }, { $0.redirects(.sameOrigin) }, { $0.redirects(RedirectPolicy(.follow, limit: 3)) }]),
-        ("retry", [{ $0.retry(.never) }, { $0.retry(RetryPolicy()) }, { $0.retry(RetryPolicy(attempts: 7)) }]),
+        (
+            "retry",
+            [
+                { $0.retry(.never) }, { $0.retry(RetryPolicy()) }, { $0.retry(RetryPolicy(attempts: 7)) },
+                { $0.retry(RetryPolicy(attempts: 7, backoff: Backoff(base: .seconds(1), factor: 3, jitter: .none), statuses: [503])) },
+            ]
+        ),
         ("idempotence", [{ $0.idempotent() }, { $0.idempotent(false) }]),
         ("solicited", [{ $0.solicited() }, { $0.solicited(false) }]),
         ("hedging", [{ $0.hedged(after: .seconds(4)) }, { $0.hedged(afterPercentile: 0.9) }]),
@@ -141,7 +158,31 @@ private struct Owner: EndpointAttribute { let team: String }
                 encoded(PropertyEncoding(style: ArgumentStyle(arrays: .comma, objects: .joined))),
             ]
         ),
-        ("circuit", [{ $0.circuitBreaker(.off) }, { $0.circuitBreaker(CircuitBreakerPolicy()) }]),
+        (
+            "circuit",
+            [
+                { $0.circuitBreaker(.off) }, { $0.circuitBreaker(CircuitBreakerPolicy()) },
+                { $0.circuitBreaker(CircuitBreakerPolicy(minimumCalls: 5)) },
+            ]
+        ),
+        ("framing", [{ $0.framing(.jsonLines) }, { $0.framing(.events) }]),
+        ("stream end", [{ $0.endsStream(at: "[DONE]") }, { $0.endsStream(atEvent: "done") }, { $0.endsStream(atEvent: "[DONE]") }]),
+        ("failing events", [{ $0.failsStream(atEvent: "error") }, { $0.failsStream(atEvent: "error", "fault") }]),
+        ("reconnecting", [{ $0.reconnecting() }, { $0.reconnecting(.never) }, { $0.reconnecting(ReconnectionPolicy(attempts: 3)) }]),
+        (
+            "sockets",
+            [
+                { $0.webSocket() }, { $0.webSocket(WebSocketSettings(subprotocols: ["a, b", "c"])) },
+                { $0.webSocket(WebSocketSettings(pingInterval: .milliseconds(1_500))) },
+            ]
+        ),
+        (
+            "faults",
+            [
+                { $0.faults(FaultPlan(.times(2, .status(503, retryAfter: 1)), then: .reset(afterBytes: 10))) },
+                { $0.faults(FaultPlan(share: 0.1, of: .connectionLost, latency: .fixed(.seconds(1)))) },
+            ]
+        ),
         ("limits", [{ $0.obeyingRateLimits() }, { $0.obeyingRateLimits(.ignored) }]),
         ("custom", [{ $0.attribute(Owner(team: "a")) }, { $0.attribute(Owner(team: "b")) }]),
         ("mode", [{ $0.attribute(CacheMode.allCases[0]) }, { $0.attribute(CacheMode.allCases[1]) }]),

@@ -21,11 +21,11 @@ import Testing
         let limited = PagingStyle.linkHeader.prefetching().limited(pages: 3, items: 4)
         #expect(limited.description == "linkHeader.prefetching(1).limited(pages: 3, items: 4)")
         #expect(PagingStyle.linkHeader.limited(pages: 3, items: 4).description == "linkHeader.limited(pages: 3, items: 4)")
-        for style in Self.styles { #expect(PagingStyle(text: style.description) == style, "\(style)") }
+        for style in Self.styles { #expect(PagingStyle(described: style.description) == style, "\(style)") }
         for text in [
             "", "linkHeader(", "cursor(at: a, query: b", "nextURL", "offset(query: a, limit: b)", "linkHeader.limited()", "x(at: y)",
         ] {
-            #expect(PagingStyle(text: text) == nil, "\(text)")
+            #expect(PagingStyle(described: text) == nil, "\(text)")
         }
         #expect(PagingStyle.lastID(query: "after", limit: 5).description == "lastID(at: id, query: after, limit: limit=5)")
     }

@@ -1,7 +1,7 @@
 /// A named way to authenticate that a service describes (OpenAPI 3.1.1, "Security Scheme Object"): a key in a header, an HTTP scheme, OAuth.
-public struct SecurityScheme: Sendable, Hashable, CustomStringConvertible {
+public struct SecurityScheme: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The places of a key.
-    public enum Place: String, Sendable, Hashable, CaseIterable {
+    public enum Place: String, Sendable, Hashable, Codable, CaseIterable {
         /// A header field.
         case header
         /// A query item.
@@ -11,7 +11,7 @@ public struct SecurityScheme: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The kinds of schemes.
-    public enum Kind: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable, Codable {
         /// A key with a name at a place.
         case apiKey(name: String, in: Place)
         /// A scheme of `Authorization` in lower case, such as `basic` or `bearer`.
@@ -58,9 +58,9 @@ public struct SecurityScheme: Sendable, Hashable, CustomStringConvertible {
 ///
 ///     "me()": .get("/me").attribute(SecurityRequirements([[bearer], [key, signature]]))     // bearer, or key and signature
 ///     "status()": .get("/status").attribute(SecurityRequirements([]))                       // no credentials
-public struct SecurityRequirements: DecisiveAttribute, Hashable, CustomStringConvertible {
+public struct SecurityRequirements: EndpointAttribute, DecisiveAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// A scheme with the scopes or roles that the endpoint needs.
-    public struct Requirement: Sendable, Hashable, CustomStringConvertible {
+    public struct Requirement: Sendable, Hashable, Codable, CustomStringConvertible {
         /// The scheme.
         public let scheme: SecurityScheme
         /// The scopes or roles.
@@ -94,4 +94,9 @@ public struct SecurityRequirements: DecisiveAttribute, Hashable, CustomStringCon
         // Without alternatives no credentials are sent; an empty alternative leaves that to the client's provider.
         return "security(\(texts.isEmpty ? "never" : texts.joined(separator: ", or ")))"
     }
+
+    /// The names of schemes may contain any words, so that different requirements may have the same text. A document has them in OpenAPI's
+    /// members.
+    package static let firstWords: [String] = []
+    package init?(described text: String) { nil }
 }

@@ -9,7 +9,7 @@
 ///
 /// There is no negotiation before a request (RFC 9110 §12.5.3): set it only for services that document the coding. Others answer 415, or
 /// read the bytes as they are.
-public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConvertible {
+public struct BodyCompression: EndpointAttribute, PortableAttribute, Hashable, CustomStringConvertible {
     /// The coding; `nil` for none.
     public var coding: ContentCoding?
     /// The maximum size in bytes of a body that isn't compressed, because compression would save nothing. Default 1,024.
@@ -27,6 +27,19 @@ public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConverti
     /// The coding and the bound.
     public var description: String { coding.map { "compressed by \($0.name) above \(above) bytes" } ?? "not compressed" }
 
+    package static let firstWords = ["compressed", "not"]
+
+    package init?(described text: String) {
+        if text == Self.off.description {
+            self = .off
+            return
+        }
+        guard let (name, size) = text.inside("compressed by ", " bytes")?.divided(by: " above "), let coding = ContentCoding(name: name),
+            let above = Int(size)
+        else { return nil }
+        self.init(coding, above: above)
+    }
+
     /// The faults with their fixes.
     var faults: [(problem: String, fix: String)] {
         var faults: [(problem: String, fix: String)] = []
@@ -35,6 +48,32 @@ public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConverti
             faults.append(("this system can't compress bodies in the coding \(coding.name)", coding.encoderFix))
         }
         return faults
+    }
+}
+
+extension BodyCompression: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case coding, above
+    }
+
+    /// Reads a setting.
+    ///
+    /// - Throws: `DecodingError`, also if this version of the library doesn't know the coding.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let name = try container.decodeIfPresent(String.self, forKey: .coding)
+        let coding = name.flatMap { ContentCoding(name: $0) }
+        guard name == nil || coding != nil else {
+            throw DecodingError.dataCorruptedError(forKey: .coding, in: container, debugDescription: "The coding isn't known.")
+        }
+        self.init(coding, above: try container.decode(Int.self, forKey: .above))
+    }
+
+    /// Writes the setting, with the registered name of the coding.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(coding?.name, forKey: .coding)
+        try container.encode(above, forKey: .above)
     }
 }
 
@@ -48,7 +87,7 @@ public struct BodyCompression: EndpointAttribute, Hashable, CustomStringConverti
 ///
 /// It costs a round trip, so use it for large bodies that may be refused. It needs a transport with ``TransportCapabilities/expectations``;
 /// otherwise the client fails before its first call.
-public struct ContinueExpectation: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct ContinueExpectation: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// The largest number of bytes that is sent without waiting; `nil` if none waits. Bodies of unknown length always wait. Default one
     /// megabyte.
     public var above: Int64?
@@ -64,6 +103,18 @@ public struct ContinueExpectation: EndpointAttribute, Hashable, Codable, CustomS
     /// The bound.
     public var description: String { above.map { "expects 100 Continue above \($0) bytes" } ?? "expects no 100 Continue" }
 
+    package static let firstWords = ["expects"]
+
+    package init?(described text: String) {
+        if text == Self.off.description {
+            self = .off
+        } else if let bytes = text.inside("expects 100 Continue above ", " bytes").flatMap({ Int64($0) }) {
+            self.init(above: bytes)
+        } else {
+            return nil
+        }
+    }
+
     /// Whether a body waits.
     func applies(to body: RequestBody) -> Bool {
         guard let above else { return false }
@@ -78,7 +129,7 @@ public struct ContinueExpectation: EndpointAttribute, Hashable, Codable, CustomS
 /// The digests cover the bytes that are sent, after compression. Files and replayable streams are read once more for them. The digest of a
 /// stream that can be read only once isn't known before it is sent, so such a call fails. A field that the request already has isn't
 /// changed.
-public struct SentDigest: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct SentDigest: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// The field. For a whole representation, both fields have the same value.
     public var field: ContentDigest.Field
     /// The algorithms, in the order of the field's members. Empty for no field, regardless of the settings of class and client.
@@ -94,6 +145,20 @@ public struct SentDigest: EndpointAttribute, Hashable, Codable, CustomStringConv
     public var description: String {
         algorithms.isEmpty ? "sends no digest" : "sends \(field.rawValue): \(algorithms.map(\.rawValue).joined(separator: ", "))"
     }
+
+    package static let firstWords = ["sends"]
+
+    package init?(described text: String) {
+        if text == Self([]).description {
+            self.init([])
+            return
+        }
+        guard let (name, list) = text.inside("sends ", "")?.divided(by: ": "), let field = ContentDigest.Field(rawValue: String(name))
+        else {
+            return nil
+        }
+        self.init(list.listed().compactMap { ContentDigest.Algorithm(rawValue: String($0)) }, in: field)
+    }
 }
 
 /// The check of responses' bodies against the digests that their fields state (RFC 9530).
@@ -108,7 +173,7 @@ public struct SentDigest: EndpointAttribute, Hashable, Codable, CustomStringConv
 /// decodes. A body that is coded nevertheless can't be verified. `Repr-Digest` is ignored for parts (206) and without content.
 ///
 /// A digest detects damage, and changes by parties that can't change the fields. It doesn't replace TLS or a signature.
-public struct DigestVerification: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct DigestVerification: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// What happens if there is no digest to compare.
     public enum Requirement: String, Sendable, Hashable, Codable, CaseIterable {
         /// Nothing is checked, regardless of the settings of class and client.
@@ -137,6 +202,17 @@ public struct DigestVerification: EndpointAttribute, Hashable, Codable, CustomSt
         return wanted.isEmpty ? text : text + ", asking for \(wanted.map(\.rawValue).joined(separator: ", "))"
     }
 
+    package static let firstWords = ["verifies"]
+
+    package init?(described text: String) {
+        let (rule, list) = text.divided(by: ", asking for ") ?? (text[...], "")
+        guard let requirement = Requirement.allCases.first(where: { Self($0).description == rule }) else { return nil }
+        self.init(requirement, wanting: list.listed().compactMap { ContentDigest.Algorithm(rawValue: String($0)) })
+    }
+
+    /// A profile can't loosen the check.
+    package var leastTrustedSource: AttributeSource { requirement == .required ? .profile : .exportedTable }
+
     /// The value of `Want-Content-Digest`; `nil` for no field.
     var wantedText: String? {
         guard requirement != .off, !wanted.isEmpty else { return nil }
@@ -152,7 +228,7 @@ public struct DigestVerification: EndpointAttribute, Hashable, Codable, CustomSt
 /// The bytes that the call reads, after decoding, are compared while they are read: a mismatch is an error at the end, before a file has
 /// its final name. Bodies from the cache are compared too. Only successes are: the body of a failure is another. A part (206) can't be
 /// compared, which is an error.
-public struct ExpectedDigest: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct ExpectedDigest: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// The digest; `nil` if its text is invalid, which is an error of the call.
     public let digest: ContentDigest?
 
@@ -168,6 +244,18 @@ public struct ExpectedDigest: EndpointAttribute, Hashable, Codable, CustomString
 
     /// The digest.
     public var description: String { digest.map { "expects \($0)" } ?? "expects an invalid digest" }
+
+    package static let firstWords = ["expects"]
+
+    package init?(described text: String) {
+        guard let (name, digits) = text.inside("expects ", "")?.divided(by: " "),
+            let algorithm = ContentDigest.Algorithm(rawValue: String(name)), let bytes = Hexadecimal.bytes(of: digits.utf8)
+        else { return nil }
+        self.init(ContentDigest(algorithm, bytes))
+    }
+
+    /// A profile can't replace the digest that the program expects by that of other content.
+    package var leastTrustedSource: AttributeSource { .exportedTable }
 
     /// The fault of an invalid digest with its fix.
     var fault: (problem: String, fix: String)? {

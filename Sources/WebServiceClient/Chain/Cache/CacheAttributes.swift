@@ -4,7 +4,7 @@
 ///     "balance()": .get("/balance").uncached()
 ///
 /// The attribute may be set for a client (`$0.attributes[EndpointCaching.self] = .off`), a class, an endpoint and a call.
-public struct EndpointCaching: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct EndpointCaching: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     enum Rule: Sendable, Hashable, Codable {
         case byServer
         case off
@@ -40,10 +40,22 @@ public struct EndpointCaching: EndpointAttribute, Hashable, Codable, CustomStrin
     }
 }
 
+extension EndpointCaching {
+    package init?(described text: String) {
+        switch text {
+        case Self.byServer.description: self = .byServer
+        case Self.off.description: self = .off
+        default:
+            guard let duration = text.inside("EndpointCaching.lifetime(").flatMap({ Duration(text: $0) }) else { return nil }
+            self = .lifetime(duration)
+        }
+    }
+}
+
 /// The way in which a call uses the cache.
 ///
 ///     let now = try await client.with(CacheMode.reload) { try await $0.rates() }
-public enum CacheMode: String, EndpointAttribute, Hashable, Codable, CaseIterable {
+public enum CacheMode: String, EndpointAttribute, PortableAttribute, Hashable, Codable, CaseIterable {
     /// Uses a stored response where the rules allow it.
     case standard
     /// Asks the server for the whole response, and stores it.
@@ -58,7 +70,7 @@ public enum CacheMode: String, EndpointAttribute, Hashable, Codable, CaseIterabl
 }
 
 /// Tags of an endpoint's stored responses, for ``ResponseCache/flush(tag:)``.
-public struct CacheTags: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct CacheTags: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// The tags. Any texts but empty ones.
     public var names: [String]
 
@@ -69,8 +81,13 @@ public struct CacheTags: EndpointAttribute, Hashable, Codable, CustomStringConve
 
     /// The tags, separated by commas. A tag with a comma or a quotation mark is in quotation marks.
     public var description: String {
-        let texts = names.map { $0.isEmpty || $0.contains(",") || $0.contains("\"") ? $0.debugDescription : $0 }
+        let texts = names.map { $0.isEmpty ? "\"\"" : $0.quoted(ifContaining: ",\"") }
         return "CacheTags(\(texts.joined(separator: ", ")))"
+    }
+
+    package init?(described text: String) {
+        guard let texts = text.inside("CacheTags(")?.listed(nesting: false) else { return nil }
+        names = texts.map { $0.literalText ?? String($0) }
     }
 }
 
@@ -81,7 +98,7 @@ public struct CacheTags: EndpointAttribute, Hashable, Codable, CustomStringConve
 /// If a request fails in the transport (no connection, no host, no answer in time), a stored response is used even if it is stale; its
 /// ``ServiceResponse/source`` is `stale`. A cancelled call is never answered from the cache, and a response with `no-cache` or
 /// `must-revalidate` isn't used stale, unless the endpoint has its own lifetime.
-public struct OfflineCaching: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct OfflineCaching: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// The greatest age of a stored response.
     public var maximumAge: Duration
 
@@ -94,4 +111,9 @@ public struct OfflineCaching: EndpointAttribute, Hashable, Codable, CustomString
 
     /// The greatest age.
     public var description: String { "OfflineCaching(upTo: \(maximumAge.text))" }
+
+    package init?(described text: String) {
+        guard let age = text.inside("OfflineCaching(upTo: ").flatMap({ Duration(text: $0) }) else { return nil }
+        maximumAge = age
+    }
 }

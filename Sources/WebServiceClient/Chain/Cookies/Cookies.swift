@@ -71,7 +71,7 @@ extension HTTPFields {
 ///     "health()": .get("/health").cookies(.off),
 ///
 /// Without a jar in ``WebServiceClient/WebServiceClient/Configuration/cookies``, no call does.
-public enum CookiePolicy: String, EndpointAttribute, Hashable, Codable, CaseIterable, CustomStringConvertible {
+public enum CookiePolicy: String, EndpointAttribute, PortableAttribute, Hashable, Codable, CaseIterable, CustomStringConvertible {
     /// None: cookies are neither sent nor kept.
     case off
     /// Calls to the service: to the origin of the service root and to
@@ -84,6 +84,16 @@ public enum CookiePolicy: String, EndpointAttribute, Hashable, Codable, CaseIter
 
     /// The policy as written in a table, such as `cookies(.off)`.
     public var description: String { "cookies(.\(rawValue))" }
+
+    package static let firstWords = ["cookies"]
+
+    package init?(described text: String) {
+        guard let policy = text.inside("cookies(.").flatMap({ Self(rawValue: String($0)) }) else { return nil }
+        self = policy
+    }
+
+    /// Cookies are credentials, so a document can't decide where they go.
+    package var leastTrustedSource: AttributeSource { self == .off ? .profile : .program }
 }
 
 extension EndpointAttribute where Self == CookiePolicy {

@@ -11,9 +11,9 @@ import Foundation
 /// should do. A mock server of WebServiceTesting takes the same plans.
 ///
 /// Steps count requests, not calls: each attempt, redirect and hedge is a request.
-public struct FaultPlan: EndpointAttribute, Hashable {
+public struct FaultPlan: EndpointAttribute, PortableAttribute, Hashable, Codable {
     /// A number of requests with one outcome.
-    public struct Step: Sendable, Hashable {
+    public struct Step: Sendable, Hashable, Codable {
         /// The number of requests.
         public let count: Int
         /// What happens to them; `nil` if they succeed.
@@ -76,10 +76,43 @@ extension FaultPlan: CustomStringConvertible {
         if let latency { parts.append("latency \(latency)") }
         return "FaultPlan(\(parts.joined(separator: ", ")))"
     }
+
+    package init?(described text: String) {
+        guard let content = text.inside("FaultPlan(") else { return nil }
+        // The texts of faults and latencies contain commas, too.
+        var parts: [String] = []
+        for part in content.listed() {
+            if let last = parts.indices.last, part.hasPrefix("Retry-After ") || part.hasPrefix("p99 ") {
+                parts[last] += ", \(part)"
+            } else {
+                parts.append(String(part))
+            }
+        }
+        self.init()
+        for part in parts {
+            if let text = part.inside("latency ", "") {
+                guard let latency = LatencyDistribution(described: text) else { return nil }
+                self.latency = latency
+            } else if let text = part.inside("then ", "") {
+                guard let fault = InjectedFault(described: text) else { return nil }
+                last = fault
+            } else if let (number, text) = part.divided(by: " × ") {
+                guard let count = Int(number) else { return nil }
+                let fault = InjectedFault(described: text)
+                guard fault != nil || text == "passing" else { return nil }
+                steps.append(Step(count: count, fault: fault))
+            } else if let (number, text) = part.divided(by: " of ") {
+                guard let share = Double(number), let fault = InjectedFault(described: text) else { return nil }
+                (self.share, self.fault) = (share, fault)
+            } else {
+                return nil
+            }
+        }
+    }
 }
 
 /// A fault of a service or a network that a test injects.
-public enum InjectedFault: Sendable, Hashable, CustomStringConvertible {
+public enum InjectedFault: Sendable, Hashable, Codable, CustomStringConvertible {
     /// A response with this status and without a body, which asks to retry after a number of seconds.
     case status(Int, retryAfter: Int? = nil)
     /// The connection ends before the head of the response.
@@ -102,6 +135,28 @@ public enum InjectedFault: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Reads what ``description`` writes; `nil` if the text is another one.
+    fileprivate init?(described text: Substring) {
+        func integer(_ beginning: String, _ end: String) -> Int? { text.inside(beginning, end).flatMap { Int($0) } }
+        if text == "connectionLost" {
+            self = .connectionLost
+        } else if text == "noResponse" {
+            self = .noResponse
+        } else if let count = integer("cut after ", " bytes") {
+            self = .cut(afterBytes: count)
+        } else if let count = integer("reset after ", " bytes") {
+            self = .reset(afterBytes: count)
+        } else if let status = integer("status ", "") {
+            self = .status(status)
+        } else if let (number, wait) = text.inside("status ", "")?.divided(by: ", Retry-After "), let status = Int(number),
+            let seconds = Int(wait)
+        {
+            self = .status(status, retryAfter: seconds)
+        } else {
+            return nil
+        }
+    }
+
     fileprivate var problem: (String, String)? {
         switch self {
         case .status(let status, _) where !(200...999).contains(status):
@@ -115,7 +170,7 @@ public enum InjectedFault: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// How long requests take: a distribution of durations.
-public enum LatencyDistribution: Sendable, Hashable, CustomStringConvertible {
+public enum LatencyDistribution: Sendable, Hashable, Codable, CustomStringConvertible {
     /// Always the same duration.
     case fixed(Duration)
     /// Any duration between two, with the same probability.
@@ -130,6 +185,21 @@ public enum LatencyDistribution: Sendable, Hashable, CustomStringConvertible {
         case .fixed(let duration): duration.text
         case .uniform(let low, let high): "\(low.text) to \(high.text)"
         case .logNormal(let median, let p99): "median \(median.text), p99 \(p99.text)"
+        }
+    }
+
+    /// Reads what ``description`` writes; `nil` if the text is another one.
+    fileprivate init?(described text: Substring) {
+        if let (first, last) = text.inside("median ", "")?.divided(by: ", p99 "), let median = Duration(text: first),
+            let p99 = Duration(text: last)
+        {
+            self = .logNormal(median: median, p99: p99)
+        } else if let (first, last) = text.divided(by: " to "), let low = Duration(text: first), let high = Duration(text: last) {
+            self = .uniform(low, high)
+        } else if let duration = Duration(text: text) {
+            self = .fixed(duration)
+        } else {
+            return nil
         }
     }
 

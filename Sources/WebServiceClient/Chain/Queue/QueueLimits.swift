@@ -69,7 +69,7 @@ extension QueueLimits: CustomStringConvertible {
 ///
 /// Calls of a higher priority start first; calls of one priority start in the order in which they arrived. No priority starves: of twelve
 /// calls that start, at least one has each priority that has pending calls.
-public enum CallPriority: String, EndpointAttribute, Hashable, CaseIterable, Codable, Comparable {
+public enum CallPriority: String, EndpointAttribute, PortableAttribute, Hashable, CaseIterable, Codable, Comparable {
     /// For work in the background.
     case low
     /// For ordinary calls. The default.

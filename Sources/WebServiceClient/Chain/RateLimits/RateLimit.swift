@@ -6,7 +6,7 @@
 /// calls of a client together. If both are set, both apply. Each attempt and each redirect counts.
 ///
 /// Waiting calls start in the order of their arrival. In any period at most `count + burst` calls start, whenever it begins.
-public struct RateLimit: EndpointAttribute, Hashable, Codable {
+public struct RateLimit: EndpointAttribute, PortableAttribute, Hashable, Codable {
     /// The number of calls that may start in a period. At least 1.
     public var count: Int
     /// The period. Longer than zero.
@@ -42,6 +42,17 @@ extension RateLimit: CustomStringConvertible {
     public var description: String {
         "RateLimit(\(count) per \(period.text), burst \(burst)" + (longestWait.map { ", longest wait \($0.text)" } ?? "") + ")"
     }
+
+    package init?(described text: String) {
+        guard let parts = text.inside("RateLimit(")?.listed(), (2...3).contains(parts.count), let rate = parts[0].divided(by: " per "),
+            let count = Int(rate.before), let period = Duration(text: rate.after),
+            let burst = parts[1].inside("burst ", "").flatMap({ Int($0) })
+        else { return nil }
+        self.init(count, per: period, burst: burst)
+        guard parts.count == 3 else { return }
+        guard let wait = parts[2].inside("longest wait ", "").flatMap({ Duration(text: $0) }) else { return nil }
+        longestWait = wait
+    }
 }
 
 /// The limit of all calls of a client together. Clients and classes set it, so it isn't the same attribute as an endpoint's own limit.
@@ -66,7 +77,7 @@ struct ClientRateLimit: EndpointAttribute, Hashable, CustomStringConvertible {
 /// * `Retry-After` on 429 and 503 pauses the origin for all calls of the client.
 ///
 /// A call that would wait longer than ``longestWait`` fails at once with ``RateLimitError``, which has the length of the wait.
-public struct ServiceRateLimits: EndpointAttribute, Hashable, Codable {
+public struct ServiceRateLimits: EndpointAttribute, PortableAttribute, Hashable, Codable {
     /// The longest wait. Default 60 seconds. At least zero.
     public var longestWait: Duration
     /// Whether the limits are obeyed. An endpoint or a call uses ``ignored`` to differ from its client.
@@ -93,6 +104,19 @@ public struct ServiceRateLimits: EndpointAttribute, Hashable, Codable {
 extension ServiceRateLimits: CustomStringConvertible {
     /// The setting, such as `ServiceRateLimits(longest wait 60 s)`.
     public var description: String { areObeyed ? "ServiceRateLimits(longest wait \(longestWait.text))" : "ServiceRateLimits(ignored)" }
+
+    package init?(described text: String) {
+        if text == Self.ignored.description {
+            self = .ignored
+        } else if let wait = text.inside("ServiceRateLimits(longest wait ").flatMap({ Duration(text: $0) }) {
+            self.init(longestWait: wait)
+        } else {
+            return nil
+        }
+    }
+
+    /// A profile can't switch off the pace that the service asks for.
+    package var leastTrustedSource: AttributeSource { areObeyed ? .profile : .exportedTable }
 }
 
 /// A call would have had to wait too long for a rate limit: it wasn't sent. A ``ServiceError`` of the kind `rateLimit` has it as its cause.

@@ -12,7 +12,7 @@
 ///
 /// A waiting call holds no slot of the queue, and isn't an attempt of the ``RetryPolicy``. Calls to the loopback never wait. Calls to IP
 /// addresses and `.local` names, which may be reachable without a default route, are tried before they wait.
-public struct WaitingForNetwork: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct WaitingForNetwork: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// The longest time for which a call waits, all waits together; `nil` if it doesn't wait.
     public let limit: Duration?
 
@@ -40,6 +40,16 @@ public struct WaitingForNetwork: EndpointAttribute, Hashable, Codable, CustomStr
 
     /// The setting, such as `WaitingForNetwork(up to 60 s)`.
     public var description: String { "WaitingForNetwork(\(limit.map { "up to \($0.text)" } ?? "off"))" }
+
+    package init?(described text: String) {
+        if text == Self.off.description {
+            self = .off
+        } else if let limit = text.inside("WaitingForNetwork(up to ").flatMap({ Duration(text: $0) }) {
+            self.init(upTo: limit)
+        } else {
+            return nil
+        }
+    }
 }
 
 extension EndpointAttribute where Self == WaitingForNetwork {

@@ -19,7 +19,7 @@ public import Foundation
 /// such as 404 or 429, is a success. Cancelled calls don't count, nor do calls that fail before they reach the origin, for example without
 /// credentials or with a certificate that the ``TrustPolicy`` refuses. The head of a response decides; if its body breaks off later, the
 /// success becomes a failure.
-public struct CircuitBreakerPolicy: EndpointAttribute, Hashable, Codable {
+public struct CircuitBreakerPolicy: EndpointAttribute, PortableAttribute, Hashable, Codable {
     /// The time for which outcomes count. Default 30 seconds.
     public var window: Duration
     /// The share of failed calls in the window that opens the circuit, above 0 and at most 1. Default 0.5.
@@ -98,6 +98,33 @@ extension CircuitBreakerPolicy: CustomStringConvertible {
         guard isOn else { return "CircuitBreakerPolicy(off)" }
         return "CircuitBreakerPolicy(window: \(window.text), failureRatio: \(failureRatio), minimumCalls: \(minimumCalls), "
             + "openDuration: \(openDuration.text), longestOpenDuration: \(longestOpenDuration.text), statuses: \(statuses))"
+    }
+
+    package init?(described text: String) {
+        if text == Self.off.description {
+            self = .off
+            return
+        }
+        guard let members = DescribedMembers(text, of: "CircuitBreakerPolicy"),
+            let window = members["window"].flatMap({ Duration(text: $0) }),
+            let ratio = members["failureRatio"].flatMap({ Double($0) }), let calls = members.integer("minimumCalls"),
+            let open = members["openDuration"].flatMap({ Duration(text: $0) }),
+            let longest = members["longestOpenDuration"].flatMap({ Duration(text: $0) }),
+            let statuses = members["statuses"].flatMap({ StatusSet(described: $0) })
+        else { return nil }
+        self.init(
+            window: window, failureRatio: ratio, minimumCalls: calls, openDuration: open, longestOpenDuration: longest, statuses: statuses)
+    }
+
+    /// A profile can't switch off the protection, and can't weaken it with values that open the circuit later, or for a shorter time, than
+    /// the default policy.
+    package var leastTrustedSource: AttributeSource {
+        let usual = CircuitBreakerPolicy()
+        let isStrict =
+            isOn && failureRatio > 0 && failureRatio <= usual.failureRatio && minimumCalls <= usual.minimumCalls && window >= usual.window
+            && openDuration >= usual.openDuration && longestOpenDuration >= usual.longestOpenDuration
+            && statuses.union(usual.statuses) == statuses
+        return isStrict ? .profile : .exportedTable
     }
 }
 

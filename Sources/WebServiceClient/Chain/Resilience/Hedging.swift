@@ -15,7 +15,7 @@ import Foundation
 ///
 /// The first response that isn't a failure (408, 429, or 500 and above) is the attempt's. The other request is cancelled then. If both
 /// requests fail, the attempt fails as the first did; a response takes precedence over an error, and one with `Retry-After` over both.
-public struct HedgingPolicy: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct HedgingPolicy: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     enum Delay: Sendable, Hashable, Codable {
         case fixed(Duration)
         case percentile(Double)
@@ -70,6 +70,20 @@ public struct HedgingPolicy: EndpointAttribute, Hashable, Codable, CustomStringC
         case .fixed(let delay): "HedgingPolicy(after: \(delay.text))"
         case .percentile(let percentile): "HedgingPolicy(afterPercentile: \(percentile))"
         case .none: "HedgingPolicy(off)"
+        }
+    }
+}
+
+extension HedgingPolicy {
+    package init?(described text: String) {
+        if text == Self.off.description {
+            self = .off
+        } else if let delay = text.inside("HedgingPolicy(after: ").flatMap({ Duration(text: $0) }) {
+            self = .after(delay)
+        } else if let percentile = text.inside("HedgingPolicy(afterPercentile: ").flatMap({ Double($0) }) {
+            self = .afterPercentile(percentile)
+        } else {
+            return nil
         }
     }
 }

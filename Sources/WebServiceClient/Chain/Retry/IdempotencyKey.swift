@@ -11,7 +11,7 @@ import Foundation
 /// ``RetryPolicy/UnsafeMethods/withIdempotencyKey`` repeats each POST that has one.
 ///
 /// A key isn't secret. ``RequestSummary/idempotencyKey`` of an error has it, so that the program can repeat the call later.
-public struct IdempotencyKey: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct IdempotencyKey: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// How the field contains the key.
     public enum Format: String, Sendable, Hashable, Codable, CaseIterable {
         /// Without quotes. Most services, which are older than the draft, expect this form.
@@ -34,8 +34,21 @@ public struct IdempotencyKey: EndpointAttribute, Hashable, Codable, CustomString
     /// The field's name and format.
     public var description: String { "idempotency key in \(name.rawName)\(format == .quoted ? ", quoted" : "")" }
 
+    package static let firstWords = ["idempotency"]
+
+    package init?(described text: String) {
+        guard let rest = text.inside("idempotency key in ", "") else { return nil }
+        let quoted = rest.inside("", ", quoted")
+        self.init(named: HTTPFields.Name(String(quoted ?? rest)), format: quoted == nil ? .bare : .quoted)
+        // Other names may contain the mark of a format.
+        guard name.isValid else { return nil }
+    }
+
+    /// A profile can't choose the field, because it could change one that has another meaning.
+    package var leastTrustedSource: AttributeSource { name == Self().name ? .profile : .exportedTable }
+
     /// The key of one call.
-    public struct Given: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+    public struct Given: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
         /// The key.
         public let key: String
 
@@ -46,6 +59,10 @@ public struct IdempotencyKey: EndpointAttribute, Hashable, Codable, CustomString
 
         /// The key.
         public var description: String { "idempotency key \(VisibleText.of(key))" }
+
+        /// A key belongs to one call, so a stored call contains it. A table that contained it would give all calls the same.
+        package static let firstWords: [String] = []
+        package init?(described text: String) { nil }
     }
 
     /// The fault of the rule with its fix.

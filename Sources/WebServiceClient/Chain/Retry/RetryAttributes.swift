@@ -7,7 +7,7 @@
 /// 408, 425 and 429, and after all failures that may be transient. It has twice the attempts, at least 8, in at least a minute, with waits
 /// up to 10 seconds. The conditions on method and body, the call's deadline and the retry budget apply as ever, and cancelling ends
 /// it at once.
-public struct Solicited: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct Solicited: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// Whether a person waits for the call.
     public var isSolicited: Bool
 
@@ -18,6 +18,9 @@ public struct Solicited: EndpointAttribute, Hashable, Codable, CustomStringConve
 
     /// The attribute's name.
     public var description: String { isSolicited ? "solicited" : "unsolicited" }
+
+    package static let firstWords = ["solicited", "unsolicited"]
+    package init?(described text: String) { self.init(text == "solicited") }
 }
 
 extension EndpointAttribute where Self == Solicited {
@@ -28,7 +31,7 @@ extension EndpointAttribute where Self == Solicited {
 }
 
 /// Whether an endpoint is idempotent: several requests have the same effect as one. It overrides what its method implies.
-public struct Idempotence: EndpointAttribute, Hashable, Codable, CustomStringConvertible {
+public struct Idempotence: EndpointAttribute, PortableAttribute, Hashable, Codable, CustomStringConvertible {
     /// Whether the endpoint is idempotent.
     public var isIdempotent: Bool
 
@@ -39,6 +42,12 @@ public struct Idempotence: EndpointAttribute, Hashable, Codable, CustomStringCon
 
     /// The attribute's name.
     public var description: String { isIdempotent ? "idempotent" : "not idempotent" }
+
+    package static let firstWords = ["idempotent", "not"]
+    package init?(described text: String) { self.init(text == "idempotent") }
+
+    /// A profile can't permit that requests are repeated whose methods aren't idempotent.
+    package var leastTrustedSource: AttributeSource { isIdempotent ? .exportedTable : .profile }
 }
 
 extension EndpointAttribute where Self == Idempotence {

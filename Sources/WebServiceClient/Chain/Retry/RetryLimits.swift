@@ -25,6 +25,17 @@ public struct RetryOverrule: Sendable, Hashable, Codable {
     /// `stripe-should-retry`, of Stripe.
     public static let stripeShouldRetry = RetryOverrule("stripe-should-retry")
 
+    /// The text in the description of a policy.
+    var described: String { "\(field.rawName) (\(yes), \(no))" }
+
+    /// Reads what ``described`` writes. Values with commas or parentheses aren't read, because their text may have another meaning.
+    init?(described text: Substring) {
+        guard let (name, rest) = text.divided(by: " ("), let (yes, no) = rest.inside("", ")")?.divided(by: ", "),
+            HTTPFields.Name.isToken(String(name)), !(yes + no).contains(where: { ",;()\"".contains($0) })
+        else { return nil }
+        self.init(HTTPFields.Name(String(name)), yes: String(yes), no: String(no))
+    }
+
     /// Whether the server asks to repeat the call; `nil` if it has no opinion.
     func verdict(_ headers: HTTPFields) -> Bool? {
         guard let value = headers[field]?.trimmingCharacters(in: .whitespaces).lowercased() else { return nil }
@@ -72,6 +83,19 @@ public struct RetryLimit: Sendable, Hashable, Codable {
     public static let gitHub = RetryLimit(unit: .epochSeconds)
     /// Limits whose `X-RateLimit-Reset` is the number of seconds until the reset.
     public static let secondsUntilReset = RetryLimit(unit: .seconds)
+
+    /// The text in the description of a policy.
+    var described: String { "\(reset.rawName) (\(unit), \(remaining.rawName), statuses \(statuses))" }
+
+    /// Reads what ``described`` writes.
+    init?(described text: Substring) {
+        guard let (reset, rest) = text.divided(by: " ("), let (word, more) = rest.inside("", ")")?.divided(by: ", "),
+            let (remaining, list) = more.divided(by: ", statuses "), let unit = Unit(rawValue: String(word)),
+            let statuses = StatusSet(described: list), HTTPFields.Name.isToken(String(reset)), HTTPFields.Name.isToken(String(remaining))
+        else { return nil }
+        self.init(
+            statuses: statuses, remaining: HTTPFields.Name(String(remaining)), reset: HTTPFields.Name(String(reset)), unit: unit)
+    }
 
     /// Seconds since 1970 have been larger than this since 2001, and no wait is.
     private static let smallestTime = 1_000_000_000

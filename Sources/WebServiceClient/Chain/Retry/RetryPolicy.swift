@@ -11,7 +11,7 @@ package import Foundation
 ///
 /// The server may state that it didn't process a request: by HTTP/2 (RFC 9113 §8.7), or by the statuses 421 (RFC 9110 §15.5.20) and 425
 /// (RFC 8470 §5.2). Under every policy, such a request is sent again at once, one time for each attempt, whatever its method.
-public struct RetryPolicy: EndpointAttribute, Hashable {
+public struct RetryPolicy: EndpointAttribute, PortableAttribute, Hashable {
     /// Which requests are repeated whose methods aren't idempotent, such as POST.
     public enum UnsafeMethods: String, Sendable, Hashable, Codable, CaseIterable {
         /// None.
@@ -227,14 +227,83 @@ extension RetryPolicy: CustomStringConvertible {
         ]
         if unsafeMethods != .withIdempotencyKey { parts.append("unsafe methods \(unsafeMethods.rawValue)") }
         if keyedStatuses != [409, 425] { parts.append("with a key \(keyedStatuses.isEmpty ? "none" : "\(keyedStatuses)")") }
-        if !overrules.isEmpty {
-            parts.append("overruled by \(overrules.map { "\($0.field.rawName) (\($0.yes), \($0.no))" }.joined(separator: ", "))")
-        }
-        if !limits.isEmpty {
-            let texts = limits.map { "\($0.reset.rawName) (\($0.unit), \($0.remaining.rawName), statuses \($0.statuses))" }
-            parts.append("limits of \(texts.joined(separator: ", "))")
-        }
+        if !overrules.isEmpty { parts.append("overruled by \(overrules.map(\.described).joined(separator: ", "))") }
+        if !limits.isEmpty { parts.append("limits of \(limits.map(\.described).joined(separator: ", "))") }
         if !millisecondFields.isEmpty { parts.append("milliseconds in \(millisecondFields.map(\.rawName).joined(separator: ", "))") }
         return "RetryPolicy(\(parts.joined(separator: "; ")))"
+    }
+
+    package init?(described text: String) {
+        guard let content = text.inside("RetryPolicy(") else { return nil }
+        self.init()
+        if content == "never" {
+            self = .never
+        } else if let attempts = content.inside("", " attempts").flatMap({ Int($0) }) {
+            self.attempts = attempts
+        } else {
+            for part in content.split(mark: "; ") where !read(part) { return nil }
+        }
+    }
+
+    /// Reads a part of the text.
+    ///
+    /// - Returns: Whether it could be read.
+    private mutating func read(_ part: Substring) -> Bool {
+        func names(_ list: Substring) -> [Substring] { list == "none" ? [] : list.listed() }
+        func statuses(_ list: Substring) -> StatusSet? { list == "none" ? [] : StatusSet(described: list) }
+        if let (count, total) = part.divided(by: " attempts within ") {
+            guard let attempts = Int(count), let total = Duration(text: total) else { return false }
+            (self.attempts, longestTotal) = (attempts, total)
+        } else if let waits = part.inside("waits from ", "") {
+            guard let backoff = Self.backoff(waits) else { return false }
+            self.backoff = backoff
+        } else if let wait = part.inside("Retry-After up to ", "") {
+            guard let wait = Duration(text: wait) else { return false }
+            longestWait = wait
+        } else if let list = part.inside("statuses ", "") {
+            guard let set = statuses(list) else { return false }
+            self.statuses = set
+        } else if let list = part.inside("failures ", "") {
+            failures = Set(names(list).map { TransportError.Code(rawValue: String($0)) })
+        } else if let rule = part.inside("unsafe methods ", "") {
+            guard let rule = UnsafeMethods(rawValue: String(rule)) else { return false }
+            unsafeMethods = rule
+        } else if let list = part.inside("with a key ", "") {
+            guard let set = statuses(list) else { return false }
+            keyedStatuses = set
+        } else if let list = part.inside("overruled by ", "") {
+            overrules = list.listed().compactMap { RetryOverrule(described: $0) }
+        } else if let list = part.inside("limits of ", "") {
+            limits = list.listed().compactMap { RetryLimit(described: $0) }
+        } else if let list = part.inside("milliseconds in ", "") {
+            millisecondFields = list.listed().map { HTTPFields.Name(String($0)) }
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Reads `0.5 s to 30 s with full jitter and factor 3.0`.
+    private static func backoff(_ text: Substring) -> Backoff? {
+        guard let (range, rest) = text.divided(by: " with "), let (first, last) = range.divided(by: " to "),
+            let (kind, end) = rest.divided(by: " jitter"), let jitter = Backoff.Jitter(rawValue: String(kind)),
+            let base = Duration(text: first), let cap = Duration(text: last),
+            let factor = end.isEmpty ? Backoff().factor : end.inside(" and factor ", "").flatMap({ Double($0) })
+        else { return nil }
+        return Backoff(base: base, factor: factor, cap: cap, jitter: jitter)
+    }
+
+    /// A profile may set the presets, and policies that permit no more repetitions than 20 attempts of the default one. In particular, it
+    /// can't have requests repeated whose methods aren't idempotent.
+    package var leastTrustedSource: AttributeSource {
+        if attempts <= 1 || self == .unattended || self == .solicited { return .profile }
+        let usual = RetryPolicy()
+        let isModest =
+            attempts <= 20 && backoff.base >= usual.backoff.base && backoff.cap >= backoff.base
+            && backoff.factor >= usual.backoff.factor && usual.statuses.union(statuses) == usual.statuses
+            && failures.isSubset(of: usual.failures) && unsafeMethods != .always && longestWait <= usual.longestWait
+            && longestTotal <= usual.longestTotal && usual.keyedStatuses.union(keyedStatuses) == usual.keyedStatuses && overrules.isEmpty
+            && limits.isEmpty
+        return isModest ? .profile : .exportedTable
     }
 }

@@ -41,6 +41,57 @@ public struct XMLRules: Sendable {
     public init() {}
 }
 
+extension XMLRules {
+    /// The rules that differ from the default ones, as texts of a description. Conversions that are closures have no text of their own.
+    var settings: [String] {
+        let usual = XMLRules()
+        var texts: [String] = []
+        if let rootName { texts.append("root \(rootName.debugDescription)") }
+        for (prefix, namespace) in namespaces.sorted(by: { $0.key < $1.key }) {
+            texts.append("namespace \(prefix.debugDescription) \(namespace.debugDescription)")
+        }
+        for name in attributes.sorted() { texts.append("attribute \(name.debugDescription)") }
+        if keys.name != usual.keys.name { texts.append(keys.name.map { "keys \($0)" } ?? SerializerCatalog.configured) }
+        if case .wrapped(let item) = lists { texts.append("lists of \(item.debugDescription)") }
+        if nils != usual.nils { texts.append("nil \(nils)") }
+        if dates.name != usual.dates.name { texts.append(dates.name ?? SerializerCatalog.configured) }
+        if data != usual.data { texts.append("data \(data)") }
+        if itemName != usual.itemName { texts.append("items \(itemName.debugDescription)") }
+        return texts
+    }
+
+    /// Reads a text of ``settings``.
+    ///
+    /// - Returns: Whether the text is known.
+    mutating func read(_ text: Substring) -> Bool {
+        if let name = text.inside("root ", "")?.literalText {
+            rootName = name
+        } else if let (prefix, namespace) = text.inside("namespace ", "")?.divided(by: "\" \"") {
+            guard let prefix = "\(prefix)\"".literalText, let namespace = "\"\(namespace)".literalText else { return false }
+            namespaces[prefix] = namespace
+        } else if let name = text.inside("attribute ", "")?.literalText {
+            attributes.insert(name)
+        } else if let found = [XMLKeys.capitalized, .snakeCase, .kebabCase].first(where: { text == "keys \($0.name ?? "")" }) {
+            keys = found
+        } else if let item = text.inside("lists of ", "")?.literalText {
+            lists = .wrapped(item: item)
+        } else if let found = [XMLNils.schemaNil, .emptyElement].first(where: { text == "nil \($0)" }) {
+            nils = found
+        } else if let found = ([.seconds, .milliseconds] + (0...9).map { .iso8601(fractionDigits: $0) } as [XMLDates]).first(
+            where: { $0.name == String(text) })
+        {
+            dates = found
+        } else if text == "data \(XMLBinary.hexadecimal)" {
+            data = .hexadecimal
+        } else if let name = text.inside("items ", "")?.literalText {
+            itemName = name
+        } else {
+            return false
+        }
+        return true
+    }
+}
+
 /// A type with a name for its root element.
 public protocol XMLRootNamed {
     /// The name, such as `order` or `{urn:shop}order`.
@@ -60,6 +111,17 @@ public enum XMLKeys: Sendable {
     /// The name on the wire of a property name. The closure must return the names of enum cases unchanged if elements select the cases
     /// (`*`).
     case custom(@Sendable (_ name: String) -> String)
+
+    /// The strategy's name; `nil` for a custom one.
+    var name: String? {
+        switch self {
+        case .asDeclared: "as declared"
+        case .capitalized: "capitalized"
+        case .snakeCase: "in snake case"
+        case .kebabCase: "in kebab case"
+        case .custom: nil
+        }
+    }
 
     /// The name on the wire.
     func name(of key: String) -> String {
@@ -147,6 +209,8 @@ public struct XMLDates: Sendable {
     let write: @Sendable (Date) -> String?
     let read: @Sendable (String) -> Date?
     let expected: String
+    /// The name of the form; `nil` for a custom one.
+    var name: String?
 
     /// ISO 8601 in UTC, as `xs:dateTime`, with milliseconds unless they are zero; see ``JSONDates/iso8601(fractionDigits:)``.
     public static let iso8601 = iso8601(fractionDigits: 3)
@@ -154,13 +218,14 @@ public struct XMLDates: Sendable {
     /// ISO 8601, rounded to this number of fraction digits, 0 to 9.
     public static func iso8601(fractionDigits: Int) -> XMLDates {
         XMLDates(
-            write: { ISO8601.text(of: $0, fractionDigits: fractionDigits) }, read: { ISO8601.date(from: $0) }, expected: "ISO 8601")
+            write: { ISO8601.text(of: $0, fractionDigits: fractionDigits) }, read: { ISO8601.date(from: $0) }, expected: "ISO 8601",
+            name: FieldReflection.DateStrategy.iso8601(fractionDigits: fractionDigits).description)
     }
 
     /// Seconds since 1970, with a fraction.
-    public static let seconds = number(scale: 1, "seconds since 1970")
+    public static let seconds = number(scale: 1, "seconds since 1970", name: "dates in seconds")
     /// Milliseconds since 1970, with a fraction.
-    public static let milliseconds = number(scale: 1000, "milliseconds since 1970")
+    public static let milliseconds = number(scale: 1000, "milliseconds since 1970", name: "dates in milliseconds")
 
     /// Texts in a custom format.
     ///
@@ -173,7 +238,7 @@ public struct XMLDates: Sendable {
         XMLDates(write: write, read: read, expected: "the service's own format")
     }
 
-    private static func number(scale: Double, _ expected: String) -> XMLDates {
+    private static func number(scale: Double, _ expected: String, name: String) -> XMLDates {
         XMLDates(
             write: { date in
                 let number = date.timeIntervalSince1970 * scale
@@ -183,6 +248,6 @@ public struct XMLDates: Sendable {
             read: { text in
                 guard let number: Double = DecimalText.floating(text), number.isFinite else { return nil }
                 return Date(timeIntervalSince1970: number / scale)
-            }, expected: expected)
+            }, expected: expected, name: name)
     }
 }

@@ -47,3 +47,28 @@ public struct XMLSerializer: SerializationDelegate {
         try decoder.decode(type, from: data, at: path, contentType: contentType)
     }
 }
+
+extension XMLSerializer: DescribedSerializer {
+    /// The rules; the media type has the charset.
+    var settings: [String] {
+        let rules = encoder.rules.settings
+        let (writer, reader) = (XMLEncoder(), XMLDecoder())
+        let isPlain =
+            decoder.rules.settings == rules && encoder.writesDeclaration == writer.writesDeclaration && encoder.userInfo.isEmpty
+            && decoder.userInfo.isEmpty && decoder.limits == reader.limits && decoder.documentType == reader.documentType
+            && decoder.refusesUnknown == reader.refusesUnknown
+        return isPlain ? rules : rules + [SerializerCatalog.configured]
+    }
+
+    init?(contentType: String, settings: [Substring]) {
+        var rules = XMLRules()
+        for text in settings where !rules.read(text) { return nil }
+        let name = contentType.divided(by: "; charset=")?.after
+        guard let name, let encoding = TextEncoding(String(name)), encoding != .utf8 else {
+            self.init(rules, contentType: contentType)
+            return
+        }
+        let mediaType = String(contentType.dropLast("; charset=".count + name.count))
+        self.init(rules, contentType: mediaType) { encoder, _ in encoder.encoding = encoding }
+    }
+}

@@ -28,7 +28,7 @@ import Testing
         endpoint.settings?.urlBuilder = nil
         endpoint.settings?.trust = nil
         if endpoint.settings == ClientDescription.Settings() { endpoint.settings = nil }
-        endpoint.attributes.removeAll { DescribedAttributes.attribute($0) == nil }
+        endpoint.attributes.removeAll { AttributeCatalog.attribute($0, from: .exportedTable) == nil }
         return endpoint
     }
 
@@ -78,8 +78,8 @@ import Testing
         let profile = try profile(original)
         let comment: Comment = "\(original.client): \(profile.notes)"
         #expect(profile.endpoints.keys == original.endpoints.map(\.key), comment)
-        // Settings that a document can't carry are noted: secrets, and the settings of WebSockets.
-        guard !profile.notes.contains(where: { $0.contains("secret") || $0.contains("WebSocketSettings") }) else { return }
+        // Secrets, which a document can't carry, are noted.
+        guard !profile.notes.contains(where: { $0.contains("secret") }) else { return }
         let defaults = EndpointDefaults(serviceRoot: original.defaults?.serviceRoot ?? "")
         let again = ClientDescription(client: original.client, table: profile.endpoints, defaults: defaults)
         let documents = try [original, again].map { description in
@@ -120,6 +120,45 @@ import Testing
         #expect(read[1].settings?.deadlines == "total 2.5 s")
         #expect(read[2].headers.map { "\($0.name): \($0.value ?? "")" } == ["Prefer: wait=1", "Accept: a/b"])
         #expect(read[0].root == "a.b" && read[2].settings?.parsing == "raw")
+    }
+
+    @Test func `Attributes and serializers with values of their own are read again`() throws {
+        var overruled = RetryPolicy(
+            attempts: 30, backoff: Backoff(base: .milliseconds(7), factor: 1.5, jitter: .equal), statuses: [503, 599])
+        overruled.overrules = [.shouldRetry]
+        overruled.limits = [.gitHub]
+        let attributes: [any EndpointAttribute] = [
+            overruled, BodyCompression(.zstd, above: 9), CircuitBreakerPolicy(window: .seconds(9), failureRatio: 0.25, statuses: [503]),
+            WebSocketSettings(subprotocols: ["chat.v2"], pingInterval: .milliseconds(33)), StreamFraming.jsonLines,
+            StreamEnd.data("[\"DONE\"]"), ReconnectionPolicy(attempts: 3, backoff: Backoff(base: .milliseconds(33))),
+            FailingEvents("error", "a, b"), CacheTags("a, b", ""), ExpectedDigest(ContentDigest.of(Data())),
+            SentDigest([.sha512, .sha256]), IdempotencyKey(named: "X-Key"),
+            FaultPlan(.times(2, .status(503, retryAfter: 1)), .passing(1), then: .reset(afterBytes: 10), latency: .fixed(.seconds(1))),
+        ]
+        func hashable(_ attribute: any EndpointAttribute) -> AnyHashable? {
+            (attribute as? any DescribedAttribute).map { AnyHashable($0) }
+        }
+        for attribute in attributes {
+            // Settings of bodies have no effect without one.
+            let isOfBody = attribute is BodyCompression || attribute is SentDigest
+            let (key, endpoint) = isOfBody ? ("a(x:)", EndpointDescriptor.post("/a")) : ("a()", EndpointDescriptor.get("/a"))
+            let profile = try profile(description([(key, endpoint.with { $0.settings.attributes.set(attribute) })]))
+            let read = try #require(profile.endpoints[key]?.settings.attributes.all.first, "\(profile.notes)")
+            #expect(hashable(read) != nil && hashable(read) == hashable(attribute), "\(attribute)")
+        }
+        let serializers: [any SerializationDelegate] = [
+            FormSerializer(charset: .isoLatin1), FormSerializer(FieldReflection(objects: .joined)), XMLSerializer(contentType: "a/b+xml"),
+        ]
+        for serializer in serializers {
+            let profile = try profile(description([("a(x:)", EndpointDescriptor.post("/a").serializer(serializer))]))
+            let read = try #require(profile.endpoints["a(x:)"]?.settings.serializer, "\(profile.notes)")
+            #expect(SerializerCatalog.text(of: read) == SerializerCatalog.text(of: serializer))
+        }
+        // The closure's settings aren't in the text.
+        let own = JSONSerializer { encoder, _ in encoder.outputFormatting.insert(.sortedKeys) }
+        let left = try profile(description([("a(x:)", EndpointDescriptor.post("/a").serializer(own))]))
+        #expect(left.endpoints["a(x:)"]?.settings.serializer == nil)
+        #expect(left.notes.contains { $0.contains("the serializer JSONSerializer(application/json") && $0.contains("configured") })
     }
 
     @Test func `Overloads and other endpoints of a path keep their keys and order`() throws {
