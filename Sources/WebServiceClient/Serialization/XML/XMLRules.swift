@@ -42,7 +42,7 @@ public struct XMLRules: Sendable {
 }
 
 extension XMLRules {
-    /// The rules that differ from the default ones, as texts of a description. Conversions that are closures have no text of their own.
+    /// The rules that differ from the default ones, as texts of a description. All conversions that are closures have the same text.
     var settings: [String] {
         let usual = XMLRules()
         var texts: [String] = []
