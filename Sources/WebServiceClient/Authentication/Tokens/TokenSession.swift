@@ -75,6 +75,7 @@ final class TokenSession: Sendable {
 
     let source: any TokenSource
     private let store: any TokenStore
+    private let line: TokenStoreLine
     private let refreshAhead: Duration?
     private let clock = CallClock.current
     private let state = Locked(State())
@@ -82,6 +83,7 @@ final class TokenSession: Sendable {
     init(_ source: any TokenSource, store: any TokenStore, refreshAhead: Duration?) {
         self.source = source
         self.store = store
+        line = TokenStoreLine(store)
         self.refreshAhead = refreshAhead
         // A fixed token needs no task that obtains it.
         guard let fixed = source as? FixedTokenSource else { return }
@@ -100,8 +102,11 @@ final class TokenSession: Sendable {
     /// The sign-in of the token in use or, without one, of the stored token.
     func knownSignIn() async -> String? {
         if let signIn { return signIn }
-        guard state.withLock({ $0.held == nil && !$0.ignoresStore }) else { return nil }
-        return (try? await store.load())?.signIn
+        func usesStore() -> Bool { state.withLock { $0.held == nil && !$0.ignoresStore } }
+        guard usesStore() else { return signIn }
+        let stored = try? await store.load()
+        // The session may have ended, or another begun, while the store was read.
+        return usesStore() ? stored?.signIn : signIn
     }
 
     var isOpened: Bool { state.withLock { $0.isOpened } }
@@ -226,7 +231,7 @@ final class TokenSession: Sendable {
     /// - Returns: The token that was in use.
     @discardableResult
     func invalidate() async throws -> BearerToken? {
-        let (held, task): (Held?, Task<Void, Never>?) = state.withLock { state in
+        let (held, task, removal) = state.withLock { state in
             defer {
                 state.held = nil
                 state.failure = nil
@@ -237,13 +242,26 @@ final class TokenSession: Sendable {
                 state.flight?.isAbandoned = true
                 state.flight?.isStale = true
             }
-            return (state.held, state.flight?.task)
+            let loads = state.held == nil
+            // The removal takes its place before another sign-in can begin, and goes on if the caller is cancelled.
+            return (state.held, state.flight?.task, line.begin { try await self.remove(in: $0, loads: loads) })
         }
         task?.cancel()
-        let stored = held == nil ? try? await store.load() : nil
-        try await store.save(nil)
-        state.withLock { $0.ignoresStore = false }
+        let stored = try await removal.value
         return held?.token ?? stored
+    }
+
+    /// Removes the stored token, and returns it if asked to.
+    private func remove(in store: any TokenStore, loads: Bool) async throws -> BearerToken? {
+        do {
+            let stored = loads ? try? await store.load() : nil
+            try await store.save(nil)
+            state.withLock { $0.ignoresStore = false }
+            return stored
+        } catch {
+            state.withLock { $0.ignoresStore = true }
+            throw error
+        }
     }
 
     // MARK: The refresh
@@ -285,14 +303,14 @@ final class TokenSession: Sendable {
     /// Obtains a token from the store or the source.
     private func obtain(_ number: Int, _ diagnostics: Diagnostics) async throws -> (BearerToken, elapsed: Duration) {
         try await store.exclusively {
-            var (old, seen, ignoresStore) = self.state.withLock { ($0.held?.token, $0.stored, $0.ignoresStore) }
-            if ignoresStore {
-                try await self.store.save(nil)
-                self.state.withLock { $0.ignoresStore = false }
+            var (old, seen) = self.state.withLock { ($0.held?.token, $0.stored) }
+            let stored = try await self.line.run { store in
+                if self.state.withLock({ $0.ignoresStore }) { _ = try await self.remove(in: store, loads: false) }
+                return try await store.load()
             }
             // Another process may have refreshed the token. Without one in use, the stored one has the refresh token, also after a refresh
             // that failed.
-            if let other = try await self.store.load(), other.value != seen || old == nil {
+            if let other = stored, other.value != seen || old == nil {
                 self.state.withLock { $0.stored = other.value }
                 if let elapsed = self.elapsedIfUsable(other) { return (other, elapsed) }
                 old = other
@@ -302,7 +320,8 @@ final class TokenSession: Sendable {
                 token = try await self.source.token(replacing: old)
             } catch let error as OAuthError where error.code == .invalidGrant {
                 // A process that doesn't take the lock may have used the refresh token.
-                guard let other = try await self.store.load(), let used = old, other.refreshToken != used.refreshToken else {
+                guard let other = try await self.line.run({ try await $0.load() }), let used = old, other.refreshToken != used.refreshToken
+                else {
                     await self.forgetRefreshToken(of: old)
                     throw error
                 }
@@ -310,16 +329,19 @@ final class TokenSession: Sendable {
                 if let elapsed = self.elapsedIfUsable(other) { return (other, elapsed) }
                 token = try await self.source.token(replacing: other)
             }
-            try self.checkSession(of: number)
+            // The place in the line is taken while the session hasn't ended, so that the removal at its end comes later.
+            let saving = try self.state.withLock { state in
+                try Self.checkSession(of: number, state)
+                return self.line.begin { try await $0.save(token) }
+            }
             do {
-                try await self.store.save(token)
+                try await self.line.wait(for: saving)
                 self.state.withLock { $0.stored = token.value }
             } catch {
                 // The old refresh token may be used up: without the new one, the session would be lost.
                 diagnostics.report(.init(.warning, "The new access token is used, but isn't stored: \(Self.text(of: error))"))
             }
-            if self.isStale(number) { try await self.store.save(nil) }
-            try self.checkSession(of: number)
+            try self.state.withLock { try Self.checkSession(of: number, $0) }
             return (token, .zero)
         }
     }
@@ -335,15 +357,11 @@ final class TokenSession: Sendable {
         state.withLock { $0.held?.token.refreshToken = nil }
         guard old?.refreshToken != nil else { return }
         // If the store can't be written, the next process learns from the server that the token isn't valid.
-        try? await store.save(nil)
+        try? await line.run { try await $0.save(nil) }
     }
 
-    private func isStale(_ number: Int) -> Bool {
-        state.withLock { $0.flight?.number != number || $0.flight?.isStale == true }
-    }
-
-    private func checkSession(of number: Int) throws {
-        if isStale(number) { throw CancellationError() }
+    private static func checkSession(of number: Int, _ state: State) throws {
+        guard let flight = state.flight, flight.number == number, !flight.isStale else { throw CancellationError() }
     }
 
     private func finish(

@@ -1,7 +1,8 @@
 /// Keeps the token of a ``BearerTokenProvider``: ``MemoryTokenStore``, ``FileTokenStore``, or a custom one, such as on a keychain.
 ///
 /// A store is for one account at one authorization server. The provider loads the token before its first call, and saves each new one before
-/// it uses it, because a refresh token is often valid once only.
+/// it uses it, because a refresh token is often valid once only. It saves and removes tokens one after the other, in the order of the sign-ins
+/// and sign-outs, also if the store is slow. A store must not call the provider, which waits for it.
 public protocol TokenStore: Sendable {
     /// Returns the stored token; `nil` if there is none.
     func load() async throws -> BearerToken?
@@ -43,6 +44,48 @@ public final class MemoryTokenStore: TokenStore, CustomStringConvertible, Custom
 
     /// Hides the token.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The operations of one session on its store: one at a time, in the order in which they were begun. Otherwise a slow removal could remove the
+/// token of the next sign-in.
+final class TokenStoreLine: Sendable {
+    private let store: any TokenStore
+    private let last = Locked<Task<Void, Never>?>(nil)
+
+    init(_ store: any TokenStore) {
+        self.store = store
+    }
+
+    /// Takes the next place in the line.
+    ///
+    /// - Returns: The operation, which runs even if nothing waits for it.
+    func begin<Result: Sendable>(
+        _ operation: @escaping @Sendable (any TokenStore) async throws -> Result
+    ) -> Task<Result, any Error> {
+        last.withLock { [store] last in
+            let previous = last
+            let task = Task {
+                await previous?.value
+                return try await operation(store)
+            }
+            last = Task { _ = await task.result }
+            return task
+        }
+    }
+
+    /// Runs an operation after those that were begun before. The caller's cancellation is passed on to it.
+    func run<Result: Sendable>(_ operation: @escaping @Sendable (any TokenStore) async throws -> Result) async throws -> Result {
+        try await wait(for: begin(operation))
+    }
+
+    /// Waits for an operation, and passes the caller's cancellation on to it.
+    func wait<Result: Sendable>(for task: Task<Result, any Error>) async throws -> Result {
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
 }
 
 /// A token can't be read from or written to its store. It never contains a token.
