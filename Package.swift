@@ -139,7 +139,8 @@ let package = Package(
             ],
             path: "Tests/Integration",
             exclude: [
-                "Probes", "batches", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code", "har-agreement",
+                "Probes", "batches", "cache-peers", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code",
+                "har-agreement",
                 "mock-server", "odata2.py", "odata4", "openapi-agreement", "openapi-export", "servers", "servers-tls", "stress", "sweep",
                 "transfers", "trusting",
             ],

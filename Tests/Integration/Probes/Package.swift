@@ -10,6 +10,7 @@ let settings: [SwiftSetting] = [
 // Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
 // shipping logs (`sweep`), writing a cache (`cache-sweep`), and transferring files (`transfers`); print models (`csdl-agreement`);
 // record exchanges (`har-agreement`); play a service (`mock-server`);
+// call through a cache (`cache-peers`);
 // write OpenAPI documents (`openapi-export`), and call the operations of others (`openapi-agreement`).
 let package = Package(
     name: "web-service-client-probes",
@@ -61,6 +62,9 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "cache-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Caches",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "cache-peer-probe", dependencies: [.product(name: "WebServiceClient", package: "web-service-client")], path: "Peers",
             swiftSettings: settings),
     ]
 )
