@@ -140,9 +140,8 @@ let package = Package(
             path: "Tests/Integration",
             exclude: [
                 "Probes", "batches", "cache-peers", "cache-sweep", "careless", "csdl-agreement", "dying-tunnel", "generated-code",
-                "har-agreement",
-                "mock-server", "odata2.py", "odata4", "openapi-agreement", "openapi-export", "servers", "servers-tls", "stress", "sweep",
-                "transfers", "trusting",
+                "har-agreement", "mock-server", "odata2.py", "odata4", "openapi-agreement", "openapi-export", "servers", "servers-tls",
+                "stress", "sweep", "transfers", "trusting",
             ],
             swiftSettings: settings),
     ]
