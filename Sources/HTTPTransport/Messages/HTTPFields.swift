@@ -32,7 +32,10 @@ public struct HTTPFields: Sendable, Hashable {
         /// Whether the value contains control characters other than tabs, which are forbidden (RFC 9110 §5.5). CR, LF or NUL would break
         /// out of the line.
         package static func hasControls(_ value: String) -> Bool {
-            !value.hasOnlyBytes { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
+            !value.hasNoByte { byte in
+                let (control, tab, delete): (UInt8, UInt8, UInt8) = (byte < 0x20 ? 1 : 0, byte == 0x09 ? 1 : 0, byte == 0x7F ? 1 : 0)
+                return control ^ tab | delete
+            }
         }
 
         /// Describes the fault of a value for which ``hasControls(_:)`` is true, for the end of a sentence. It omits the value, which may

@@ -154,17 +154,21 @@ extension String {
     }
 
     /// Whether all UTF-8 bytes satisfy a condition.
+    @inline(__always)
+    package func hasOnlyBytes(_ isOfKind: (UInt8) -> Bool) -> Bool { hasNoByte { isOfKind($0) ? 0 : 1 } }
+
+    /// Whether a mark is 0 for all UTF-8 bytes.
     ///
     /// Works on contiguous memory, because `utf8.allSatisfy` takes ten times as long. The loop doesn't exit early, so the compiler can
-    /// vectorize it.
+    /// vectorize it: with several conditions only if they are numbers, since `&&` and `||` branch.
     @inline(__always)
-    package func hasOnlyBytes(_ isOfKind: (UInt8) -> Bool) -> Bool {
+    package func hasNoByte(_ mark: (UInt8) -> UInt8) -> Bool {
         let result = utf8.withContiguousStorageIfAvailable { bytes in
-            var others: UInt8 = 0
-            for byte in bytes { others |= isOfKind(byte) ? 0 : 1 }
-            return others == 0
+            var marks: UInt8 = 0
+            for byte in bytes { marks |= mark(byte) }
+            return marks == 0
         }
-        return result ?? utf8.allSatisfy(isOfKind)
+        return result ?? utf8.allSatisfy { mark($0) == 0 }
     }
 }
 

@@ -95,7 +95,7 @@ struct TransportStage: Sendable {
     }
 
     private static func check(_ headers: HTTPFields) throws {
-        for field in headers {
+        for field in headers where !field.isValid {
             guard field.name.isValid else {
                 throw InvalidRequest(
                     message: "\"\(field.name.rawName)\" isn't a valid header name: use only letters, digits and !#$%&'*+-.^_`|~.")
@@ -103,7 +103,7 @@ struct TransportStage: Sendable {
             guard !HTTPFields.Field.hasControls(field.value) else {
                 throw InvalidRequest(message: "The value of the header \(field.name) \(HTTPFields.Field.fault(of: field.value)).")
             }
-            guard field.isValid else { throw InvalidRequest(message: RequestRules.blankType) }
+            throw InvalidRequest(message: RequestRules.blankType)
         }
     }
 }

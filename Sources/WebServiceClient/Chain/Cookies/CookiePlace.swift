@@ -15,6 +15,11 @@ struct CookiePlace: Sendable, Hashable {
     /// The place of an absolute http or https URL (also ws or wss); `nil` for other URLs.
     init?(_ url: URL) {
         guard let origin = Origin(url) else { return nil }
+        self.init(url, origin)
+    }
+
+    /// The same, for a URL whose origin is known.
+    init?(_ url: URL, _ origin: Origin) {
         var host = origin.host
         let isEncrypted: Bool
         switch origin.scheme {
@@ -23,8 +28,8 @@ struct CookiePlace: Sendable, Hashable {
         default: return nil
         }
         let first = host.utf8.first ?? 0
-        let mayBeAddress = (48...57).contains(first) || host.utf8.contains(UInt8(ascii: ":"))
-        if mayBeAddress || host.utf8.last == UInt8(ascii: ".") || !host.utf8.allSatisfy({ $0 < 0x80 }) {
+        let mayBeAddress = (48...57).contains(first) || !host.hasOnlyBytes { $0 != UInt8(ascii: ":") }
+        if mayBeAddress || host.utf8.last == UInt8(ascii: ".") || !host.hasOnlyBytes({ $0 < 0x80 }) {
             host = PublicSuffixes.ascii(IPAddress.canonical(host))
         }
         guard !host.isEmpty else { return nil }

@@ -85,6 +85,7 @@ struct CookieStore: Sendable {
             defer { isHost = false }
             guard let bucket = domains.index(forKey: domain) else { return }
             let before = positions.count
+            positions.reserveCapacity(before + domains.values[bucket].count)
             domains.values[bucket].withUnsafeBufferPointer { entries in
                 for index in entries.indices where entries[index].matches(place, isHost: isHost, at: now) {
                     positions.append(

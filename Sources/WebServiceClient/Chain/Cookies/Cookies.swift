@@ -11,7 +11,7 @@ struct Cookies: Interceptor {
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         var request = request
-        let place = applies(to: request, context) ? CookiePlace(request.url) : nil
+        let place = request.origin.flatMap { applies(to: $0, context) ? CookiePlace(request.url, $0) : nil }
         if let place {
             let omitted = jar.add(to: &request, for: place, at: clock.date())
             if omitted > 0 { reportOmitted(omitted, context) }
@@ -21,10 +21,10 @@ struct Cookies: Interceptor {
         return response
     }
 
-    private func applies(to request: ServiceRequest, _ context: CallContext) -> Bool {
+    private func applies(to origin: Origin, _ context: CallContext) -> Bool {
         switch context.attributes[CookiePolicy.self] ?? .service {
         case .off: false
-        case .service: boundary.isService(request.origin, context)
+        case .service: boundary.isService(origin, context)
         case .matchingHosts: true
         }
     }
