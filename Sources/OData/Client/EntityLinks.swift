@@ -102,7 +102,7 @@ extension ODataClient {
     private static func valueURL(of url: URL) throws(ODataLinkError) -> URL {
         var parts = URLText.Components(url.absoluteString)
         parts.path += parts.path.hasSuffix("/") ? "$value" : "/$value"
-        guard let value = URL(string: parts.text) else { throw .malformed(String(url.absoluteString.prefix(200))) }
+        guard let value = URL(string: parts.text) else { throw .malformed(String(SecretMask.text(of: url).prefix(200))) }
         return value
     }
 }

@@ -129,7 +129,7 @@ extension ODataClient {
             // Monitors may be elsewhere and need no credentials; only a proxy's links are taken on the service's origin.
             let policy = foreignLinks == .rebase ? ForeignLinkPolicy.rebase : .followWithoutCredentials
             let (url, isForeign) = try NextLink.route(named, service: origin, policy: policy)
-            guard let origin else { throw .malformed(String(location.prefix(200))) }
+            guard let origin else { throw .malformed(String(SecretMask.text(ofURL: location).prefix(200))) }
             monitor = JobMonitor(
                 url: url, isForeign: isForeign, base: base, origin: origin, wait: Self.wait(in: response.headers, from: currentDate),
                 answeredAt: currentDate)

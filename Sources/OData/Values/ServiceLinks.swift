@@ -12,7 +12,7 @@ enum NextLink {
         let ofRoot = context == nil ? root.flatMap { resolved(link, below: $0, page: page) } : nil
         guard let url = ofRoot ?? resolved(link, against: base(context: context, page: page)), Origin(url) != nil,
             url.scheme == "https" || url.scheme == "http"
-        else { throw .malformed(String(link.prefix(200))) }
+        else { throw .malformed(String(SecretMask.text(ofURL: link).prefix(200))) }
         return url
     }
 

@@ -41,7 +41,7 @@ public enum PagingError: DescribedError, Hashable {
             "The next page is on \(SecretMask.text(ofURL: origin)), not on \(service). It isn't fetched, because the other server would get "
                 + "the client's headers and credentials. If it belongs to the service, add it to Configuration.allowedOrigins."
         case .malformedLink(let link):
-            "The link to the next page, \"\(SecretMask.text(ofURL: String(link.prefix(200))))\", isn't a URL."
+            "The link to the next page, \"\(SecretMask.text(ofURL: link).prefix(200))\", isn't a URL."
         case .payload(let path, let problem):
             "The next page can't be found: at \"\(path)\" in the payload, \(problem). Correct the paging style."
         case .otherStyle(let style):

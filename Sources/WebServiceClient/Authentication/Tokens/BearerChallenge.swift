@@ -17,11 +17,13 @@ struct BearerChallenge: Sendable, Hashable {
         scopes = BearerToken.scopes(in: challenge["scope"] ?? "")
     }
 
-    /// The error of a token that is valid, but doesn't permit the request; `nil` for other refusals. Another token from the same source
-    /// doesn't help.
-    var insufficientScope: InsufficientScopeError? {
+    /// Returns the error of a token that is valid, but doesn't permit the request; `nil` for other refusals. Another token from the same
+    /// source doesn't help.
+    ///
+    /// - Parameter token: The token that was sent, which the server may repeat.
+    func insufficientScope(of token: String?) -> InsufficientScopeError? {
         guard error == "insufficient_scope" else { return nil }
-        return InsufficientScopeError(scopes: scopes, detail: detail)
+        return InsufficientScopeError(scopes: scopes, detail: detail, secrets: RequestSecrets.adding(token.map { [$0] } ?? [], to: nil))
     }
 
     /// Whether the request itself is at fault: another token doesn't help.
@@ -35,9 +37,10 @@ public struct InsufficientScopeError: DescribedError, Sendable, Hashable {
     /// The server's text, with secrets masked; `nil` if it sends none.
     public let detail: String?
 
-    init(scopes: [String], detail: String?) {
-        self.scopes = scopes.prefix(50).map { VisibleText.of(SecretMask.text(String($0.prefix(200)))) }
-        self.detail = detail.map { VisibleText.of(SecretMask.text(String($0.prefix(500)))) }
+    init(scopes: [String], detail: String?, secrets: RequestSecrets?) {
+        // Masked first: a secret that is cut isn't recognized.
+        self.scopes = scopes.prefix(50).map { VisibleText.of(String(SecretMask.text($0, of: secrets).prefix(200))) }
+        self.detail = detail.map { VisibleText.of(String(SecretMask.text($0, of: secrets).prefix(500))) }
     }
 
     /// The required scopes and the fix.

@@ -14,7 +14,8 @@
 /// * After a 401 the token is replaced, unless it has been already, and the call is sent once more, if its body can be. `insufficient_scope`
 ///   ends the call with an ``InsufficientScopeError``, since another token doesn't help.
 /// * A new token is stored before it is used, because its refresh token may be valid once only (RFC 9700 §4.14.2).
-/// * After a failure, calls get its error for a second, instead of further refreshes.
+/// * After a failure, calls get its error for a second, instead of further refreshes. If the authorization server asks for a longer wait by
+///   `Retry-After`, they get it for that time, up to five minutes.
 /// * A dry run shows the token in use, if there is one, and requests none.
 ///
 /// The token is sent only to the service's origin, even if a redirect, a link or an interceptor leads to another origin. Errors and
@@ -109,7 +110,7 @@ public final class BearerTokenProvider: AuthenticationProvider {
         to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
     ) async throws -> Bool {
         let challenge = BearerChallenge(in: challenges)
-        if let error = challenge?.insufficientScope { throw error }
+        if let error = challenge?.insufficientScope(of: (attempt.memo as? Sent)?.value) { throw error }
         guard let sent = attempt.memo as? Sent, challenge?.isInvalidRequest != true, changes, !sent.isSecond else { return false }
         guard session.refuse(sent.number), attempt.canRepeat else { return false }
         let held = try await token(for: attempt, context)
@@ -132,7 +133,7 @@ public final class BearerTokenProvider: AuthenticationProvider {
         session.accept(sent.number)
         guard response.status == 403, response.headers.contains(attempt.target.challengeField) else { return response }
         let challenges = AuthenticationChallenge.challenges(inBytes: response.headers.bytes(of: attempt.target.challengeField))
-        if let error = BearerChallenge(in: challenges)?.insufficientScope { throw error }
+        if let error = BearerChallenge(in: challenges)?.insufficientScope(of: sent.value) { throw error }
         return response
     }
 

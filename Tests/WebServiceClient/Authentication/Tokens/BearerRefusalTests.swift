@@ -59,6 +59,17 @@ import WebServiceTesting
         #expect(source.calls == 1 && server.requests.count == 1)
     }
 
+    @Test(arguments: [401, 403]) func `a server that repeats the token doesn't get it into the error`(status: Int) async throws {
+        for token in ["s3cr3t-opaque", String(repeating: "s3cr3t", count: 300)] {
+            let field = "Bearer error=\"insufficient_scope\", scope=\"\(token) b\", error_description=\"\(token) may not: \(token)\""
+            let server = StubServer { _, _ in .stub(status, ["WWW-Authenticate": field]) }
+            let error = await #expect(throws: InsufficientScopeError.self) {
+                try await server.send(provider(CountingSource { _, _ in BearerToken(token) }))
+            }
+            #expect(error?.scopes == ["<masked>", "b"] && error?.detail == "<masked> may not: <masked>")
+        }
+    }
+
     @Test func `another 403 is the caller's`() async throws {
         let server = StubServer { _, _ in .stub(403, ["WWW-Authenticate": #"Bearer error="invalid_token""#]) }
         #expect(try await server.send(provider(numbered())).status == 403)
