@@ -50,7 +50,7 @@ struct DeviceAuthorization: Sendable {
                 // RFC 8628 §3.5 requires exponential backoff after a time-out.
                 interval *= 2
             } catch let error as OAuthError where Self.isTemporary(error) {
-                interval *= 2
+                interval = max(interval * 2, error.retryAfter ?? .zero)
             }
             interval = min(interval, Self.longestInterval)
         }

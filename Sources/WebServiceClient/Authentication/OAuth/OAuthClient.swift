@@ -224,17 +224,19 @@ extension OAuthClient {
         }
         let members = Self.members(of: body) ?? Self.members(ofForm: body, response.headers[.contentType])
         let isSuccess = (200..<300).contains(response.status)
+        let isFault = response.status >= 500 || response.status == 429
+        let wait = isFault ? RetryAfter.delay(in: response.headers, from: clock.date()) : nil
         // Some servers answer errors with 200.
         if let code = members?["error"]?.text, !code.isEmpty {
             throw OAuthError(
                 .init(rawValue: code), status: response.status, detail: members?["error_description"]?.text,
-                uri: members?["error_uri"]?.text, secrets: secrets)
+                uri: members?["error_uri"]?.text, secrets: secrets, retryAfter: wait)
         }
         guard isSuccess else {
-            let isFault = response.status >= 500 || response.status == 429
+            let advice =
+                wait.map { "it asks to wait for \($0.text)" } ?? (isFault ? "try again later" : "check the client's identifier and secret")
             throw OAuthError(
-                .refused, status: response.status,
-                detail: "The \(name) gives no reason: \(isFault ? "try again later" : "check the client's identifier and secret").")
+                .refused, status: response.status, detail: "The \(name) gives no reason: \(advice).", retryAfter: wait)
         }
         guard let members else {
             guard needsAnswer else { return (response.status, [:]) }

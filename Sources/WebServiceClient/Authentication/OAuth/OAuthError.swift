@@ -59,20 +59,24 @@ public struct OAuthError: DescribedError, Sendable, Hashable {
     public let detail: String?
     /// A page about the failure, with secrets masked (`error_uri`).
     public let uri: String?
+    /// The time that the server asks to wait before the next request (`Retry-After`, RFC 9110 §10.2.3), at most an hour; `nil` if it asks
+    /// for none.
+    public let retryAfter: Duration?
 
     /// Creates an error. Texts are masked and cut.
     ///
     /// - Parameter secrets: The secrets of the request, which the server may repeat.
-    init(_ code: Code, status: Int? = nil, detail: String? = nil, uri: String? = nil, secrets: [String] = []) {
+    init(
+        _ code: Code, status: Int? = nil, detail: String? = nil, uri: String? = nil, secrets: [String] = [], retryAfter: Duration? = nil
+    ) {
         let hidden = RequestSecrets.adding(secrets, to: nil)
-        func shown(_ text: String) -> String {
-            // A secret that is cut isn't recognized, so texts are masked first; longer ones are cut to bound the work.
-            VisibleText.of(String(SecretMask.text(String(text.prefix(4_000)), of: hidden).prefix(500)))
-        }
+        // Masked first: a secret that is cut isn't recognized. The size of the server's answer bounds the work.
+        func shown(_ text: String) -> String { VisibleText.of(String(SecretMask.text(text, of: hidden).prefix(500))) }
         self.code = Code(rawValue: shown(code.rawValue))
         self.status = status
         self.detail = detail.map(shown)
-        self.uri = uri.map { VisibleText.of(String(SecretMask.text(ofURL: String($0.prefix(1_000)), of: hidden).prefix(500))) }
+        self.uri = uri.map { VisibleText.of(String(SecretMask.text(ofURL: $0, of: hidden).prefix(500))) }
+        self.retryAfter = retryAfter
     }
 
     /// The kind, the server's text and the page.

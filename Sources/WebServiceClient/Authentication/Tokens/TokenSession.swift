@@ -70,6 +70,8 @@ final class TokenSession: Sendable {
     /// For this time, calls get the last failure instead of another refresh, and a second token in sequence that is refused unused isn't
     /// replaced: whatever is wrong, more refreshes don't help.
     private static let pause = Duration.seconds(1)
+    /// The longest time for which calls get the last failure because the authorization server asks to wait.
+    private static let longestPause = Duration.seconds(300)
     /// The time before its expiry from which a token isn't sent any more, because requests take time.
     private static let reserve = Duration.seconds(5)
 
@@ -380,8 +382,9 @@ final class TokenSession: Sendable {
             case .failure(let error) where !flight.isAbandoned:
                 let error = Self.shown(error)
                 let now = clock.now()
-                state.failure = (error, until: now.advanced(by: Self.pause))
-                state.retryAt = now.advanced(by: max(Self.pause, retryPause(state.held)))
+                let pause = min(max(Self.pause, (error as? OAuthError)?.retryAfter ?? .zero), Self.longestPause)
+                state.failure = (error, until: now.advanced(by: pause))
+                state.retryAt = now.advanced(by: max(pause, retryPause(state.held)))
                 if !flight.isAwaited { note = "The access token can't be renewed ahead of its expiry: \(Self.text(of: error))" }
                 outcome = .failure(error)
             default:

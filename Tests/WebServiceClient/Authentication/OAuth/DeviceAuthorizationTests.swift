@@ -53,6 +53,14 @@ import Testing
         #expect(clock.waits == [5, 10, 20, 40].map { Duration.seconds($0) })
     }
 
+    @Test func `a server that asks to wait isn't polled before`() async throws {
+        let (client, _) = client([
+            { .stub(429, ["Retry-After": "30"]) }, { .stub(503, ["Retry-After": "1"]) }, { .json(200, Self.token) },
+        ])
+        _ = try await token(client)
+        #expect(clock.waits == [5, 30, 60].map { Duration.seconds($0) })
+    }
+
     @Test func `polling ends when the codes expire`() async throws {
         let (client, server) = client([{ .error("authorization_pending") }])
         let error = await #expect(throws: OAuthError.self) { try await token(client) }

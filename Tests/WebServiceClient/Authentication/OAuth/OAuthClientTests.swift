@@ -159,6 +159,38 @@ import Testing
         #expect(!shown.contains("hunter22") && !shown.contains(basic) && shown.utf8.count < 4_000, "\(shown)")
     }
 
+    /// Cut before it is masked, the beginning of a long secret would be shown.
+    @Test func `a server that repeats long secrets doesn't get parts of them into errors`() async throws {
+        for length in [70, 1_500, 6_000] {
+            let secret = (0..<length / 5).map { String($0 + 20_000) }.joined()
+            let text = Array(repeating: secret, count: 8_000 / length + 1).joined(separator: " ")
+            let answer = TransportResponse.json(
+                400,
+                #"{"error":"\#(text)","error_description":"\#(text)","error_uri":"https://login.test/\#(text.replacing(" ", with: "/"))"}"#)
+            let error = await #expect(throws: OAuthError.self) {
+                try await OAuthGrant.refreshToken(secret, of: .stub(server(answer))).token(replacing: nil)
+            }
+            let shown = "\(String(describing: error)) \(error?.code.rawValue ?? "") \(error?.uri ?? "")"
+            #expect(!shown.contains(secret.prefix(10)), "\(length): \(shown)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (429, "17", 17), (503, "3", 3), (503, "Wed, 21 Oct 2099 07:28:00 GMT", 3_600), (429, "soon", nil), (400, "17", nil),
+        ] as [(Int, String, Int?)]) func `an error has the wait that the server asks for`(status: Int, field: String, seconds: Int?)
+        async throws
+    {
+        for body in ["", #"{"error":"temporarily_unavailable"}"#] {
+            let answer = TransportResponse.stub(status, ["Retry-After": field], ResponseBody(Data(body.utf8)))
+            let error = await #expect(throws: OAuthError.self) { try await obtained(answer) }
+            #expect(error?.retryAfter == seconds.map { .seconds($0) })
+            if let seconds, seconds < 60, body.isEmpty {
+                #expect(error?.detail?.contains("wait for \(seconds) s") == true, "\(error?.detail ?? "")")
+            }
+        }
+    }
+
     @Test func `an answer that is too large is refused`() async throws {
         let body = ResponseBody(Data(repeating: 0x20, count: 300 * 1024))
         let error = await #expect(throws: OAuthError.self) { try await obtained(.stub(200, [:], body)) }

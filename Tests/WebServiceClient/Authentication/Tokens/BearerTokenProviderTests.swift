@@ -88,6 +88,21 @@ import WebServiceTesting
         #expect(source.calls == 2)
     }
 
+    @Test(arguments: [(2, 2), (300, 300), (3_600, 300)])
+    func `an authorization server that asks to wait isn't asked before`(asked: Int, waited: Int) async throws {
+        let source = CountingSource { number, _ in
+            if number == 1 { throw OAuthError(.refused, status: 429, retryAfter: .seconds(asked)) }
+            return BearerToken("new")
+        }
+        let provider = provider(source, store: expired())
+        await #expect(throws: OAuthError.self) { try await provider.token() }
+        clock.advance(by: .seconds(waited) - .milliseconds(1))
+        await #expect(throws: OAuthError.self) { try await provider.token() }
+        #expect(source.calls == 1)
+        clock.advance(by: .milliseconds(2))
+        #expect(try await provider.token().value == "new")
+    }
+
     @Test func `a refresh that hangs: each call ends at the time limit, and the next call begins another refresh`() async throws {
         let door = Door()
         let source = CountingSource { number, _ in
