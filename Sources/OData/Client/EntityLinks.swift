@@ -64,7 +64,7 @@ extension ODataClient {
     /// - Throws: `ServiceError`, whose cause is ``ODataLinkError/notLoaded`` if the service sent no link of the entity;
     ///   `CancellationError` when the task was cancelled.
     public func delete(at entity: EntityMetadata, if condition: WriteCondition = .none) async throws {
-        var operation = WriteOperation(.delete, ODataQuery(ResourcePath("entity")))
+        var operation = WriteOperation(.deletion, .delete, ODataQuery(ResourcePath("entity")))
         operation.condition = condition
         operation.link = try routed(link(of: entity, isWriting: true), ODataOperation(route: "entity"))
         try await send(operation)

@@ -18,7 +18,7 @@ extension ODataClient {
         _ entity: some Encodable & Sendable, in collection: FetchRequest<Entity>, binding: [EntityBinding] = [],
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        var operation = try operation(.post, collection.resource, for: collection.options, answers: true)
+        var operation = try operation(.creation, .post, collection.resource, for: collection.options, answers: true)
         operation.body = try body(of: entity, binding, collection.resource, writing: .creation, declared: Entity.self)
         operation.preference = preference
         return try await write(operation, Entity.self)
@@ -49,10 +49,9 @@ extension ODataClient {
     ) throws -> WriteOperation? {
         let changes = try payload(request.resource) { try draft.changes(payloadFormat, types: types, userInfo: userInfo) }
         guard changes.count > 0 || !draft.bindings.isEmpty else { return nil }
-        var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
+        var operation = try operation(.update, updateMethod, request.resource, for: request.options, answers: true)
         let body = try payload(request.resource) { try bound(changes, draft.bindings, isUpdate: true) }
         operation.body = .object(draft.typed(body, payloadFormat, types))
-        operation.isUpdate = true
         operation.condition = condition == .usual ? draft.etag.map { .version($0) } ?? .usual : condition
         operation.preference = preference
         return operation
@@ -65,9 +64,8 @@ extension ODataClient {
         _ request: EntityRequest<Entity>, setting properties: DynamicEntity, if condition: WriteCondition = .usual,
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
+        var operation = try operation(.update, updateMethod, request.resource, for: request.options, answers: true)
         operation.body = .object(properties)
-        operation.isUpdate = true
         operation.condition = condition
         operation.preference = preference
         return try await write(operation, Entity.self)
@@ -80,9 +78,8 @@ extension ODataClient {
         _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .usual,
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        var operation = try operation(.put, request.resource, for: request.options, answers: true)
+        var operation = try operation(.replacement, .put, request.resource, for: request.options, answers: true)
         operation.body = try body(of: entity, binding, request.resource, declared: Entity.self)
-        operation.isUpdate = true
         operation.condition = condition
         operation.preference = preference
         return try await write(operation, Entity.self)
@@ -97,7 +94,7 @@ extension ODataClient {
         _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .none,
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
+        var operation = try operation(.upsert, updateMethod, request.resource, for: request.options, answers: true)
         operation.body = try body(of: entity, binding, request.resource, declared: Entity.self)
         operation.condition = condition
         operation.preference = preference
@@ -108,7 +105,7 @@ extension ODataClient {
     ///
     /// - Throws: `ServiceError`, with status 412 if the condition doesn't hold, or `CancellationError` when the task was cancelled.
     public func delete<Entity>(_ request: EntityRequest<Entity>, if condition: WriteCondition = .none) async throws {
-        var operation = try operation(.delete, request.resource, for: request.options)
+        var operation = try operation(.deletion, .delete, request.resource, for: request.options)
         operation.condition = condition
         try await send(operation)
     }
@@ -128,7 +125,7 @@ extension ODataClient {
         _ property: KeyPath<Entity, Value>, of request: EntityRequest<Entity>, to value: Value, if condition: WriteCondition = .none
     ) async throws {
         let resource = request.resource.following(property, of: Entity.self)
-        var operation = try operation(.put, resource, for: request.options)
+        var operation = try operation(.value, .put, resource, for: request.options)
         let payload = try payload(resource) { try encoder.payload(of: value) }
         if payload.isNull, printer.version != .v2 {
             operation.method = .delete
@@ -162,7 +159,7 @@ extension ODataClient {
     public func setRawValue(
         at resource: ODataQuery, to data: Data, contentType: String, if condition: WriteCondition = .none
     ) async throws {
-        var operation = try operation(.put, resource.resource, for: resource.options)
+        var operation = try operation(.value, .put, resource.resource, for: resource.options)
         operation.bytes = (RequestBody(data), contentType)
         operation.condition = condition
         try await send(operation)

@@ -51,7 +51,7 @@ extension ODataClient {
         creating entity: some Encodable & Sendable, in collection: FetchRequest<Entity>, binding: [EntityBinding] = [],
         preferring preference: ReturnPreference? = nil, waiting wait: Duration? = nil
     ) async throws -> ODataJob<ODataEntity<Entity>?> {
-        var operation = try operation(.post, collection.resource, for: collection.options, answers: true)
+        var operation = try operation(.creation, .post, collection.resource, for: collection.options, answers: true)
         operation.body = try body(of: entity, binding, collection.resource, writing: .creation, declared: Entity.self)
         operation.preference = preference
         return try await start(operation, wait, for: .changing(mustExist: false))
@@ -79,7 +79,7 @@ extension ODataClient {
     public func start<Entity>(
         deleting request: EntityRequest<Entity>, if condition: WriteCondition = .none, waiting wait: Duration? = nil
     ) async throws -> ODataJob<NoContent> {
-        var operation = try operation(.delete, request.resource, for: request.options)
+        var operation = try operation(.deletion, .delete, request.resource, for: request.options)
         operation.condition = condition
         return try await start(operation, wait, for: .changing(mustExist: operation.mustExist(printer.version)))
     }

@@ -31,6 +31,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         var streamsPages = true
         var batching = BatchSettings()
         var readDeferral: (any ReadDeferral)?
+        var writeCheck: (any WriteChecking)?
         /// What calls have in common, from these settings; `nil` until the next call needs it.
         var calls: CallSettings?
 
@@ -167,6 +168,12 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     var readDeferral: (any ReadDeferral)? {
         get { settings.withLock { $0.readDeferral } }
         set { settings.withLock { $0.readDeferral = newValue } }
+    }
+
+    /// Compares changes with the service's model; `nil` if they aren't compared.
+    var writeCheck: (any WriteChecking)? {
+        get { settings.withLock { $0.writeCheck } }
+        set { settings.withLock { $0.writeCheck = newValue } }
     }
 
     /// The settings that all calls share, from the current settings.

@@ -93,7 +93,7 @@ extension ODataClient {
     func operation(
         _ action: ODataQuery, _ parameters: some Collection<(key: String, value: any Encodable & Sendable)>, _ condition: WriteCondition
     ) throws -> WriteOperation {
-        var operation = WriteOperation(.post, action)
+        var operation = WriteOperation(.action, .post, action)
         operation.condition = condition
         guard printer.version != .v2 else {
             do throws(ODataQueryError) {

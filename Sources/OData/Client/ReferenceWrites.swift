@@ -38,7 +38,7 @@ extension ODataClient {
 
     /// Clears a relation to one, by a query with the path's parameter aliases and custom options.
     public func removeReference(_ relation: ODataQuery, if condition: WriteCondition = .none) async throws {
-        var operation = try operation(.delete, relation.resource.ref(), for: relation.options)
+        var operation = try operation(.reference, .delete, relation.resource.ref(), for: relation.options)
         operation.condition = condition
         try await send(operation)
     }
@@ -55,7 +55,7 @@ extension ODataClient {
 
     /// Removes an entity from a relation to many, by a query with the path's parameter aliases and custom options.
     public func removeReference(to target: EntityReference, in relation: ODataQuery) async throws {
-        var operation = try operation(.delete, relation.resource.ref(), for: relation.options)
+        var operation = try operation(.reference, .delete, relation.resource.ref(), for: relation.options)
         if printer.version == .v2 {
             guard case .resource(let query) = target.target, case .key(let parts)? = query.resource.segments.last else {
                 throw error(
@@ -72,7 +72,7 @@ extension ODataClient {
     private func writeReference(
         _ method: ServiceRequest.Method, _ target: EntityReference, _ relation: ODataQuery, _ condition: WriteCondition
     ) async throws {
-        var operation = try operation(method, relation.resource.ref(), for: relation.options)
+        var operation = try operation(.reference, method, relation.resource.ref(), for: relation.options)
         let url = ODataValue.string(try url(of: target))
         operation.body = .object(printer.version == .v2 ? ["uri": url] : DynamicEntity([.init(payloadFormat.controlName("id"), url)]))
         operation.condition = condition

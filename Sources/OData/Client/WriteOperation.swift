@@ -3,6 +3,19 @@ public import WebServiceClient
 
 /// One change as it is sent. All writes pass through here, into the same interceptor chain as all reads.
 struct WriteOperation: Sendable {
+    /// The kinds of changes.
+    enum Kind: Sendable {
+        case creation, update, replacement, upsert, deletion
+        /// Several entities of a collection are changed.
+        case delta
+        /// A property or a stream is written or removed.
+        case value
+        /// A relation between existing entities is added, set or removed.
+        case reference
+        case action
+    }
+
+    let kind: Kind
     var method: ServiceRequest.Method
     var query: ODataQuery
     /// The body as a payload; `nil` for none.
@@ -15,12 +28,12 @@ struct WriteOperation: Sendable {
     var link: RoutedLink?
     var condition = WriteCondition.none
     var preference: ReturnPreference?
-    /// A Boolean value that indicates whether the change requires an existing entity, regardless of the condition.
-    var isUpdate = false
     /// An option appended after the others, percent-encoded.
     var lastOption: String?
 
     var hasBody: Bool { body != nil || bytes != nil }
+    /// Whether the change requires an existing entity, regardless of the condition.
+    var isUpdate: Bool { kind == .update || kind == .replacement }
 
     /// Returns whether creating an entity would be the wrong result.
     func mustExist(_ version: ODataVersion) -> Bool {
@@ -30,7 +43,8 @@ struct WriteOperation: Sendable {
         return isUpdate && condition == .usual
     }
 
-    init(_ method: ServiceRequest.Method, _ query: ODataQuery) {
+    init(_ kind: Kind, _ method: ServiceRequest.Method, _ query: ODataQuery) {
+        self.kind = kind
         self.method = method
         self.query = query
     }
@@ -42,7 +56,8 @@ struct WriteOperation: Sendable {
     /// - Throws: ``ODataQueryError`` if the request has options that filter, order or page entities, or that shape a response that has
     ///   none.
     init(
-        _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions, answers: Bool = false, version: ODataVersion
+        _ kind: Kind, _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions, answers: Bool = false,
+        version: ODataVersion
     ) throws(ODataQueryError) {
         var kept = QueryOptions()
         kept.keepWhole(of: options)
@@ -55,7 +70,7 @@ struct WriteOperation: Sendable {
             if case .items = options.selection { kept.selection = options.selection }
             kept.expansions = options.expansions
         }
-        self.init(method, ODataQuery(resource, options: kept))
+        self.init(kind, method, ODataQuery(resource, options: kept))
     }
 }
 
@@ -72,17 +87,21 @@ extension ODataClient {
 
     /// Returns a change of a request's resource.
     func operation(
-        _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions, answers: Bool = false
+        _ kind: WriteOperation.Kind, _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions,
+        answers: Bool = false
     ) throws -> WriteOperation {
         do throws(ODataQueryError) {
-            return try WriteOperation(method, resource, for: options, answers: answers, version: printer.version)
+            return try WriteOperation(kind, method, resource, for: options, answers: answers, version: printer.version)
         } catch {
             throw self.error(ODataOperation(resource), .binding, .query, error.description, cause: error)
         }
     }
 
     /// Returns the call of a change.
+    ///
+    /// - Throws: `ServiceError` if it can't be written, or doesn't fit the service's model.
     func call(_ operation: WriteOperation, for result: Any.Type = Void.self) throws -> ServiceCall {
+        try check(operation)
         let name = ODataOperation(operation.query)
         let query = operation.query
         // Raw bytes have any media type, and so may the response to them.
@@ -110,6 +129,11 @@ extension ODataClient {
         if operation.link?.isForeign != true { call = repeatable(call, name.headers) }
         guard let preference = operation.preference?.rawValue else { return call }
         return preferring(call, [preference] + name.preferences)
+    }
+
+    /// Compares a change with the service's model, if the program asks for that.
+    func check(_ operation: WriteOperation) throws {
+        try (WriteCheckScope.current ?? writeCheck)?.check(operation, of: self)
     }
 
     /// Sends a change of an entity.
@@ -187,6 +211,16 @@ extension ODataClient {
                 ODataOperation(resource), .binding, .encoding, "The body can't be made: \(ServiceError.text(of: error))", cause: error)
         }
     }
+}
+
+/// Compares changes with the model of the service before they are sent.
+protocol WriteChecking: Sendable {
+    func check(_ operation: WriteOperation, of client: ODataClient) throws
+}
+
+/// The check of the changes that a closure makes, in place of their client's.
+enum WriteCheckScope {
+    @TaskLocal static var current: (any WriteChecking)?
 }
 
 /// The reason why a change can't be written.

@@ -119,7 +119,7 @@ extension ODataClient {
             throw error(name, .binding, .delta, cause.description, cause: cause)
         }
         guard update.count > 0 else { return [] }
-        var operation = try operation(.patch, collection.resource, for: collection.options, answers: true)
+        var operation = try operation(.delta, .patch, collection.resource, for: collection.options, answers: true)
         let entries = try payload(collection.resource) {
             try update.items.enumerated().map { try entry($1, number: $0, of: collection.resource) }
         }

@@ -122,9 +122,9 @@ extension ODataClient {
         var change: WriteOperation
         switch stream.destination {
         case .resource(let query)?:
-            change = try self.operation(method, query.resource, for: query.options)
+            change = try self.operation(.value, method, query.resource, for: query.options)
         case .link(let link)?:
-            change = WriteOperation(method, ODataQuery(ResourcePath(operation.route)))
+            change = WriteOperation(.value, method, ODataQuery(ResourcePath(operation.route)))
             change.link = try routed(link, operation)
         case nil:
             throw unknownPlace(operation)

@@ -59,7 +59,15 @@ extension ODataClient {
         setting properties: DynamicEntity = DynamicEntity(), preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
         let name = ODataOperation(collection.resource)
-        var creation = try operation(.post, collection.resource, for: collection.options, answers: true)
+        if properties.count > 0 {
+            // Before the bytes are sent, because otherwise an entity would be created without its properties.
+            let member = collection.resource.appending(.index(0))
+            var update = WriteOperation(.update, updateMethod, ODataQuery(member))
+            update.body = .object(properties)
+            update.condition = .exists
+            try check(update)
+        }
+        var creation = try operation(.creation, .post, collection.resource, for: collection.options, answers: true)
         creation.bytes = (content, try checked(contentType, name))
         creation.answersPayload = true
         creation.preference = preference
@@ -74,9 +82,8 @@ extension ODataClient {
                     name, .decoding, .link, "The service's answer has neither a location (Location) nor an id of the new entity.",
                     response: ResponseSummary(of: response))
             }
-            var update = WriteOperation(updateMethod, ODataQuery(ResourcePath("entity")))
+            var update = WriteOperation(.update, updateMethod, ODataQuery(ResourcePath("entity")))
             update.body = .object(properties)
-            update.isUpdate = true
             update.condition = created.etag.map { .version($0) } ?? .usual
             update.preference = preference
             update.link = try routed(PayloadLink(text: place), name)

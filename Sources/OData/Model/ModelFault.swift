@@ -1,6 +1,6 @@
 public import WebServiceClient
 
-/// A difference between a request or a Swift type and the model of the service: the place, the problem and the fix.
+/// A difference between a request, a change or a Swift type and the model of the service: the place, the problem and the fix.
 ///
 ///     for fault in request.verify(against: model) { print(fault) }
 ///     // $filter: 'Adress' isn't a property of Sales.Person; the nearest name is 'Address'
@@ -23,12 +23,18 @@ public struct ModelFault: Sendable, Hashable, CustomStringConvertible {
         case misplaced
         /// A key that isn't one of the entity type.
         case key
-        /// A literal or a Swift type of another type than the property's.
+        /// A literal, a value or a Swift type of another type than the property's.
         case wrongType
         /// A Swift type that can't hold all of the property's values exactly.
         case precision
-        /// A property that can be null but isn't optional in Swift.
+        /// A property that can be null but isn't optional in Swift, or a null where a change needs a value.
         case nullability
+        /// A new entity or a call of an action lacks a property or a parameter that has no default.
+        case missingProperty
+        /// A change sets a property that the service sets itself, or that can't be changed.
+        case notSettable
+        /// A change has no entity tag, and the service requires one.
+        case missingVersion
         /// A part that the service excludes by an annotation of the Capabilities vocabulary or by an attribute of SAP. Annotations of some
         /// services are incomplete or wrong.
         case restriction
@@ -38,8 +44,8 @@ public struct ModelFault: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the difference.
     public let kind: Kind
-    /// The place: a query option such as `$filter` or `$expand=Trips($select)`, the path of the request, or a property of a Swift type such
-    /// as `Person.age`.
+    /// The place: a query option such as `$filter` or `$expand=Trips($select)`, the path of the request, the path of a property in a
+    /// change, such as `People(…)/Address`, or a property of a Swift type such as `Person.age`.
     public let place: String
     /// The name or value that differs.
     public let offender: String
@@ -60,9 +66,9 @@ public struct ModelFault: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(place): \(problem); \(fix)" }
 }
 
-/// All differences between a request or a Swift type and the model of the service.
+/// All differences between a request, a change or a Swift type and the model of the service.
 public struct ModelFaults: DescribedError, Sendable, Hashable {
-    /// The request's path without values, or the Swift type.
+    /// The request or change, by its path without values, or the Swift type.
     public let subject: String
     /// The differences.
     public let faults: [ModelFault]

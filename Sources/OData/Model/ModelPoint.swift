@@ -15,8 +15,10 @@ struct ModelPoint {
     var isCollection: Bool
     /// The restrictions of the service on the entities here.
     var restrictions: Restrictions
-    /// The names of complex properties since the last entity, which paths of annotations include.
-    var steps: [String] = []
+    /// The complex properties since the last entity, which paths of annotations include.
+    var steps: [PathStep] = []
+    /// Whether the last step was a cast.
+    var isCast = false
     /// Whether the last step was a navigation property, an entity set or a singleton.
     var isResource = false
 
@@ -88,6 +90,52 @@ struct ModelPoint {
         var point = self
         point.isCollection = false
         return point
+    }
+}
+
+/// A property on the way from an entity.
+struct PathStep {
+    let name: String
+    /// The qualified name of the type that the step begins at, after casts.
+    let type: String
+    /// The qualified name of the type that declares the property.
+    let declaringType: String
+    /// Whether a cast precedes the step.
+    let isCast: Bool
+}
+
+extension [PathStep] {
+    /// The names without casts: `Address/Country`.
+    var path: String { map(\.name).joined(separator: "/") }
+
+    /// The texts with which annotations can target the path: with its casts, with casts to the types that declare the properties, and
+    /// without casts.
+    var targets: [String] {
+        let isPlain = !contains(where: \.isCast)
+        if isPlain { return [path] }
+        func text(_ cast: (PathStep) -> String) -> String {
+            map { $0.isCast ? cast($0) + "/" + $0.name : $0.name }.joined(separator: "/")
+        }
+        return [text(\.type), text(\.declaringType), path]
+    }
+
+    /// Returns whether a path in an annotation or a binding leads to the same place. A cast in it concerns only its type and the types that
+    /// are derived from that; without casts it concerns all types.
+    func match(_ path: String, in model: ServiceModel) -> Bool {
+        var rest = self[...]
+        var casts: [String] = []
+        for segment in path.split(separator: "/") {
+            guard let step = rest.first, step.name == segment else {
+                // Names of types have a namespace.
+                guard segment.utf8.contains(UInt8(ascii: ".")) else { return false }
+                casts.append(String(segment))
+                continue
+            }
+            guard casts.allSatisfy({ model.isType(step.type, derivedFrom: $0) }) else { return false }
+            casts = []
+            rest.removeFirst()
+        }
+        return rest.isEmpty && casts.isEmpty
     }
 }
 

@@ -144,16 +144,19 @@ extension RequestVerifier {
     mutating func member(
         _ name: String, of type: ServiceModel.StructuredType, from point: ModelPoint, at place: String, besides more: Set<String> = []
     ) -> (point: ModelPoint, element: (any ServiceModel.Element)?)? {
+        func steps(_ declaringType: String) -> [PathStep] {
+            point.steps + [PathStep(name: name, type: type.qualifiedName, declaringType: declaringType, isCast: point.isCast)]
+        }
         if let property = model.property(name, of: type.qualifiedName) {
             var next = ModelPoint(property.type, in: model, point.restrictions)
             next.isCollection = next.isCollection || point.isCollection
-            next.steps = point.steps + [name]
+            next.steps = steps(property.declaringType)
             return (next, property)
         }
         if let property = model.navigationProperty(name, of: type.qualifiedName) {
             var next = ModelPoint(
                 ServiceModel.TypeReference(property.targetType, isCollection: property.isCollection || point.isCollection), in: model,
-                point.restrictions.following(property, steps: point.steps + [name]))
+                point.restrictions.following(property, steps: steps(property.declaringType)))
             next.isResource = true
             return (next, property)
         }
@@ -206,6 +209,7 @@ extension RequestVerifier {
         }
         var next = point
         next.value = .structured(type)
+        next.isCast = true
         return next
     }
 

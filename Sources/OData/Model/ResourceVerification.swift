@@ -5,24 +5,31 @@ import ODataMetadata
 extension RequestVerifier {
     /// Verifies the path of a request and returns its end.
     mutating func follow(_ resource: ResourcePath) -> ModelPoint {
+        let walk = walk(resource)
+        guard let end = walk.end else { return .unknown(model) }
+        verifyReading(end, walk.steps, at: resource.route)
+        return end
+    }
+
+    /// Verifies the path of a resource.
+    mutating func walk(_ resource: ResourcePath) -> ResourceWalk {
         let place = resource.route
-        var steps: [ResourceStep] = []
+        var walk = ResourceWalk()
         for segment in resource.segments {
-            guard let more = ResourceStep.steps(of: segment) else {
-                // Nothing after text in an unknown form can be verified.
-                return .unknown(model)
-            }
-            steps += more
+            // Nothing after text in an unknown form can be verified.
+            guard let more = ResourceStep.steps(of: segment) else { return ResourceWalk() }
+            walk.steps += more
         }
-        guard let first = steps.first, var point = start(first, at: place) else { return .unknown(model) }
+        guard let first = walk.steps.first, var point = start(first, at: place) else { return walk }
+        walk.points.append(point)
         var behindKeySegment = false
-        for step in steps.dropFirst() {
-            guard let next = follow(step, from: point, behindKeySegment: behindKeySegment, at: place) else { return .unknown(model) }
+        for step in walk.steps.dropFirst() {
+            guard let next = follow(step, from: point, behindKeySegment: behindKeySegment, at: place) else { break }
             if case .keySegment = step { behindKeySegment = true } else { behindKeySegment = false }
             point = next
+            walk.points.append(point)
         }
-        verifyReading(point, steps, at: place)
-        return point
+        return walk
     }
 
     /// Returns the resource that a path begins with, or `nil` if the rest can't be verified.
@@ -158,10 +165,10 @@ extension RequestVerifier {
             if point.steps.isEmpty {
                 verifyCount(point.restrictions, at: place)
             } else {
-                verifyCount(of: point.steps, point.restrictions, at: place)
+                verifyCount(of: point.steps.map(\.name), point.restrictions, at: place)
             }
             return point
-        case .other: return point
+        case .each, .value, .other: return point
         }
     }
 
@@ -230,7 +237,7 @@ extension RequestVerifier {
         return found
     }
 
-    private func boundOperations(to point: ModelPoint) -> [ServiceModel.Operation] {
+    func boundOperations(to point: ModelPoint) -> [ServiceModel.Operation] {
         point.reference.map { model.operations(boundTo: $0.name, isCollection: $0.isCollection) } ?? []
     }
 
@@ -298,6 +305,52 @@ extension RequestVerifier {
     }
 }
 
+/// A resource's path with what its steps lead to.
+struct ResourceWalk {
+    var steps: [ResourceStep] = []
+    /// The ends of the steps: fewer than steps if the rest can't be verified.
+    var points: [ModelPoint] = []
+
+    /// The end of the path, or `nil` if it isn't known.
+    var end: ModelPoint? {
+        guard points.count == steps.count, let end = points.last, !end.isUnknown else { return nil }
+        return end
+    }
+
+    /// Whether the path leads to each member of a collection.
+    var isOfEach: Bool { if case .each? = steps.last { true } else { false } }
+    /// Whether the path leads to a raw value.
+    var isOfValue: Bool { if case .value? = steps.last { true } else { false } }
+    var hasFilter: Bool { steps.contains { if case .filter = $0 { true } else { false } } }
+    var hasCast: Bool { points.contains(where: \.isCast) }
+
+    /// The key of the entity at the end; empty if it isn't known.
+    var key: [ResourcePath.KeyPart] {
+        for step in steps.reversed() {
+            switch step {
+            case .key(let parts): return parts ?? []
+            case .keySegment(let value): return [ResourcePath.KeyPart(.literal(value))]
+            case .qualified: continue
+            default: return []
+            }
+        }
+        return []
+    }
+
+    /// The last property or navigation property of the path, with the point before and after it; `nil` if the path has none.
+    var lastMember: (owner: ModelPoint, name: String, end: ModelPoint)? {
+        guard end != nil else { return nil }
+        for (index, step) in steps.enumerated().reversed() where index > 0 {
+            switch step {
+            case .name(let name, _): return (points[index - 1], name, points[index])
+            case .key, .keySegment, .value, .other: continue
+            default: return nil
+            }
+        }
+        return nil
+    }
+}
+
 /// One step of a resource's path. Steps can come from text.
 enum ResourceStep {
     /// A name, and whether it is from text. A name from text may be a key.
@@ -313,7 +366,9 @@ enum ResourceStep {
     case filter(QueryExpression)
     case index
     case count
-    /// A step without names: `$value`, `$ref`, `$each`, `$query`.
+    case each
+    case value
+    /// Another step without names: `$ref`, `$query`.
     case other
 
     /// Returns the steps of a segment; `nil` if it contains no names.
@@ -329,7 +384,9 @@ enum ResourceStep {
         case .index: [.index]
         case .filter(let condition): [.filter(condition)]
         case .count: [.count]
-        case .each, .value, .ref, .query: [.other]
+        case .each: [.each]
+        case .value: [.value]
+        case .ref, .query: [.other]
         case .allEntities, .crossjoin, .entity, .metadata, .batch, .invalid: nil
         }
     }
@@ -342,7 +399,9 @@ enum ResourceStep {
             let hasParentheses = name.endIndex != part.endIndex
             switch name {
             case "$count": steps.append(.count)
-            case "$value", "$ref", "$each", "$query": steps.append(.other)
+            case "$value": steps.append(.value)
+            case "$each": steps.append(.each)
+            case "$ref", "$query": steps.append(.other)
             case "": return nil
             default:
                 guard !name.hasPrefix("$") else { return nil }

@@ -23,6 +23,11 @@ struct Restrictions {
             return (value?[property]?.elements ?? []).contains { $0.text == path || $0.text == plain }
         }
 
+        /// Returns whether a collection in the annotation's record contains a path.
+        func lists(_ path: [PathStep], in property: String, _ model: ServiceModel) -> Bool {
+            (value?[property]?.elements ?? []).contains { $0.text.map { path.match($0, in: model) } ?? false }
+        }
+
         /// Whether the annotation, or a Boolean of its record, is `false`.
         func isFalse(_ property: String? = nil) -> Bool {
             (property.map { value?[$0] } ?? value)?.boolValue == false
@@ -39,13 +44,24 @@ struct Restrictions {
             case .singleton(let singleton): singleton.target
             }
         }
+
+        var bindings: [ServiceModel.NavigationPropertyBinding] {
+            switch self {
+            case .set(let set): set.bindings
+            case .singleton(let singleton): singleton.bindings
+            }
+        }
     }
 
     let model: ServiceModel
     private let root: Root?
     /// The path of navigation properties from the root; empty for the root itself.
-    private var path = ""
-    private var navigation: ServiceModel.NavigationProperty?
+    private(set) var steps: [PathStep] = []
+    private(set) var navigation: ServiceModel.NavigationProperty?
+    /// The number of navigation properties in the path.
+    private(set) var levelCount = 0
+    /// The binding of the last navigation property, if the model has one.
+    private(set) var binding: ServiceModel.NavigationPropertyBinding?
     /// The entity set that the path leads to.
     private(set) var set: ServiceModel.EntitySet?
 
@@ -68,18 +84,30 @@ struct Restrictions {
 
     /// Returns the restrictions at the end of a navigation property.
     ///
-    /// - Parameter steps: the names of complex properties on the way and of the navigation property.
-    func following(_ property: ServiceModel.NavigationProperty, steps: [String]) -> Restrictions {
+    /// - Parameter last: the complex properties on the way from the last entity, and the navigation property.
+    func following(_ property: ServiceModel.NavigationProperty, steps last: [PathStep]) -> Restrictions {
         var next = self
-        let last = steps.joined(separator: "/")
-        next.path = path.isEmpty ? last : path + "/" + last
+        next.steps = steps + last
         next.navigation = property
-        let source = path.isEmpty ? rootName : set?.name
-        next.set = source.flatMap { model.bindingTarget(of: last, in: $0) }.flatMap { target in
-            model.entitySet(target.split(separator: "/").last.map(String.init) ?? target)
+        next.levelCount += 1
+        // A binding begins at the set that the path has led to, or at its root if entities are contained in others.
+        let ofSet = steps.isEmpty ? nil : set.flatMap { binding(of: last, in: $0.bindings) }
+        next.binding = ofSet ?? root.flatMap { binding(of: next.steps, in: $0.bindings) }
+        next.set = next.binding.flatMap { binding in
+            model.entitySet(binding.target.split(separator: "/").last.map(String.init) ?? binding.target)
         }
         return next
     }
+
+    private func binding(
+        of steps: [PathStep], in bindings: [ServiceModel.NavigationPropertyBinding]
+    ) -> ServiceModel.NavigationPropertyBinding? {
+        // The longest path has the most casts.
+        bindings.filter { steps.match($0.path, in: model) }.max { $0.path.utf8.count < $1.path.utf8.count }
+    }
+
+    /// The restrictions at the beginning of the path.
+    var atRoot: Restrictions? { root.map { Restrictions($0, model) } }
 
     private var rootName: String? {
         switch root {
@@ -90,7 +118,7 @@ struct Restrictions {
     }
 
     /// The place's name in texts.
-    var name: String { path.isEmpty ? rootName ?? "the service" : (rootName.map { $0 + "/" } ?? "") + path }
+    var name: String { steps.isEmpty ? rootName ?? "the service" : (rootName.map { $0 + "/" } ?? "") + steps.path }
 
     // MARK: Annotations
 
@@ -110,7 +138,7 @@ struct Restrictions {
     private func sharedAnnotation(_ term: String) -> Found? {
         switch root {
         case nil: return nil
-        case .singleton where path.isEmpty: return nil
+        case .singleton where steps.isEmpty: return nil
         case .set, .singleton: break
         }
         guard let all = containerAnnotation("DefaultCapabilities"), let value = all.value?[term] else { return nil }
@@ -125,14 +153,18 @@ struct Restrictions {
             }
         }
         func ofSet(_ set: ServiceModel.EntitySet) -> Found? { first(model.annotations(of: set), set.name) }
-        guard !path.isEmpty else {
+        guard !steps.isEmpty else {
             switch root {
             case .set(let set): return ofSet(set)
             case .singleton(let singleton): return first(model.annotations(of: singleton), singleton.name)
             case nil: return nil
             }
         }
-        if let root, let found = first(model.annotations(atTarget: root.target + "/" + path), name) { return found }
+        if let root {
+            for path in steps.targets {
+                if let found = first(model.annotations(atTarget: root.target + "/" + path), name) { return found }
+            }
+        }
         if let found = navigationRestriction(term) { return found }
         if let navigation, let found = first(model.annotations(of: navigation), navigation.target) { return found }
         return set.flatMap { ofSet($0) }
@@ -140,12 +172,14 @@ struct Restrictions {
 
     /// The entry of the root's `NavigationRestrictions` for the path.
     private func navigationRestriction(_ term: String) -> Found? {
-        guard let root = root.map({ Restrictions($0, model) }), let all = root.annotation("NavigationRestrictions") else { return nil }
-        let entry = (all.value?["RestrictedProperties"]?.elements ?? []).first {
-            $0["NavigationProperty"]?.text.map(Self.withoutCasts) == path
+        guard let root = atRoot, let all = root.annotation("NavigationRestrictions") else { return nil }
+        var found: (path: String, value: ServiceModel.Expression)?
+        for entry in all.value?["RestrictedProperties"]?.elements ?? [] {
+            guard let value = entry[term], let path = entry["NavigationProperty"]?.text, steps.match(path, in: model) else { continue }
+            // An entry for a derived type takes precedence over one for all types.
+            if path.utf8.count > found?.path.utf8.count ?? 0 { found = (path, value) }
         }
-        guard let value = entry?[term] else { return nil }
-        return Found(value: value, name: "Capabilities.NavigationRestrictions of \(root.name) for \(path)")
+        return found.map { Found(value: $0.value, name: "Capabilities.NavigationRestrictions of \(root.name) for \($0.path)") }
     }
 
     private init(_ root: Root, _ model: ServiceModel) {
@@ -194,7 +228,7 @@ struct Restrictions {
     var countExclusion: String? {
         if let found = annotation("CountRestrictions"), found.isFalse("Countable") { return found.name }
         if sapExcludes("countable") { return "sap:countable of \(name)" }
-        return path.isEmpty ? nil : root.flatMap { Restrictions($0, model).countExclusion(of: path) }
+        return steps.isEmpty ? nil : atRoot?.countExclusion(of: steps.path)
     }
 
     /// Returns a path without the names of types in it, which contain dots.

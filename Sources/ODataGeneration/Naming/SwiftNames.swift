@@ -120,7 +120,7 @@ enum SwiftNames {
         "openContent", "page", "pages", "prefetchesPages", "printer", "profile", "profileHistory", "queue", "removeReference",
         "replace", "replaceProfile", "responses", "rollBackProfile", "send", "sendsRepeatableRequests", "serviceDocument",
         "session", "set", "setContent", "setRawValue", "setReference", "shutdown", "start", "stream", "streamsPages",
-        "tunnelsMethods", "types", "update", "upload", "upsert", "userInfo", "v2Bindings", "verify",
+        "tunnelsMethods", "types", "update", "upload", "upsert", "userInfo", "v2Bindings", "verify", "writeVerification",
     ]
 
     /// The names that types and namespaces can't have, in addition to the name of the service: the modules that the generated code uses.

@@ -121,34 +121,12 @@ struct TypeMembers {
 
     /// Returns the words of the table for when a property can be set.
     func access(of property: ServiceModel.Property) -> [String] {
-        var words: [String] = []
-        let sap = { (name: String) in property.extensions[name, in: ServiceModel.Extensions.sap] == "false" }
-        if isTagged("Computed", property) || hasGeneratedValue(property) {
-            words.append("computed")
-        } else if isReadOnly(property) || sap("creatable") && sap("updatable") {
-            words.append("readonly")
-        } else if isTagged("Immutable", property) || sap("updatable") {
-            words.append("immutable")
-        } else if sap("creatable") {
-            words.append("notcreatable")
+        switch model.accessLimit(of: property)?.kind {
+        case .computed: ["computed"]
+        case .readOnly: ["readonly"]
+        case .immutable: ["immutable"]
+        case .notCreatable: ["notcreatable"]
+        case nil: []
         }
-        return words
-    }
-
-    private func isTagged(_ term: String, _ property: ServiceModel.Property) -> Bool {
-        model.annotation("Org.OData.Core.V1." + term, of: property)?.isTrue ?? false
-    }
-
-    /// Returns whether, according to a service of version 2 or 3, its database generates the value.
-    private func hasGeneratedValue(_ property: ServiceModel.Property) -> Bool {
-        let pattern = property.extensions["StoreGeneratedPattern", in: ServiceModel.Extensions.edmAnnotation]
-        return pattern == "Identity" || pattern == "Computed"
-    }
-
-    private func isReadOnly(_ property: ServiceModel.Property) -> Bool {
-        guard let value = model.annotation("Org.OData.Core.V1.Permissions", of: property)?.value else { return false }
-        if let number = value.intValue { return number & 2 == 0 }
-        guard let permissions = value.text?.split(separator: ",") else { return false }
-        return !permissions.contains { $0.contains("Write") }
     }
 }

@@ -21,7 +21,7 @@ package struct EnclosedCall: Sendable {
     /// - Returns: The call, or else the closure's result if it makes none.
     /// - Throws: The closure's error if it makes no call; ``ServiceError`` if the call's `prepare` fails.
     package static func of<Client: WebServiceClient, Result>(
-        _ client: Client, _ body: (Client) async throws -> Result
+        _ client: Client, isolation: isolated (any Actor)? = #isolation, _ body: (Client) async throws -> Result
     ) async throws -> (call: EnclosedCall?, result: Result?) {
         let captured = Locked<CapturedCall?>(nil)
         let dryRun = DryRun(client: client, isExclusive: true) { call in captured.withLock { $0 = $0 ?? call as? CapturedCall } }

@@ -1,6 +1,7 @@
 import Foundation
 import OData
 import Testing
+import WebServiceClient
 import WebServiceTesting
 
 // The code samples of UsingTheModel.md, letter for letter: a sample that doesn't compile here is wrong there.
@@ -69,6 +70,19 @@ private struct Residence: Decodable, Sendable {
             let sent = try request.verified(against: model, ignoring: [.restriction])
             #expect(sent == request)
         }
+    }
+
+    @Test func changes() async throws {
+        let client = client()
+        let model = try await client.model()
+        let guest: DynamicEntity = ["name": "Ada", "age": "37"]
+        let faults = try await client.verify(against: model) {
+            try await $0.create(guest, in: FetchRequest<DynamicEntity>(from: "People"))
+        }
+        print(faults)  // [People: 'age' is Edm.Int32, not a text; use a number]
+        #expect("\(faults)" == "[People: 'age' is Edm.Int32, not a text; use a number]")
+        client.writeVerification = WriteVerification(against: model, ignoring: [.missingProperty])
+        await #expect(throws: ServiceError.self) { try await client.create(guest, in: FetchRequest<DynamicEntity>(from: "People")) }
     }
 
     @Test func types() async throws {

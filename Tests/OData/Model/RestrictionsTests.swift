@@ -12,7 +12,9 @@ import Testing
             <EntityType Name="A"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
             <Property Name="Tags" Type="Collection(Edm.String)" Nullable="false"/>
             <NavigationProperty Name="Bs" Type="Collection(S.A)"/></EntityType>
-            <EntityType Name="D" BaseType="S.A"><Property Name="X" Type="Edm.String"/></EntityType>
+            <EntityType Name="D" BaseType="S.A"><Property Name="X" Type="Edm.String"/>
+            <NavigationProperty Name="Cs" Type="Collection(S.A)"/></EntityType>
+            <EntityType Name="F" BaseType="S.D"/>
             <EntityType Name="E" BaseType="S.A"><Property Name="X" Type="Edm.String"/></EntityType>
             <EntityContainer Name="C"><EntitySet Name="As" EntityType="S.A">\(set)</EntitySet><Singleton Name="Me" Type="S.A"/>
             \(container)</EntityContainer>\(outside)</Schema></edmx:DataServices></edmx:Edmx>
@@ -117,6 +119,31 @@ import Testing
             let problem = "the service excludes 'S.D/Tags' from filters by Capabilities.FilterRestrictions of As"
             #expect(try problems(cast, set, model(path)) == [problem])
         }
+    }
+
+    @Test(arguments: ["S.D", "S.F"]) func `restrictions of a relation of a derived type count behind a cast to it or below it`(
+        cast: String
+    ) throws {
+        let none = "<Record>\(value("Sortable", "<Bool>false</Bool>"))</Record>"
+        let entry =
+            "<Record><PropertyValue Property=\"NavigationProperty\" NavigationPropertyPath=\"S.D/Cs\"/>"
+            + "\(value("SortRestrictions", none))</Record>"
+        let restrictions = record("NavigationRestrictions", value("RestrictedProperties", "<Collection>\(entry)</Collection>"))
+        let target = "<Annotation Term=\"Capa.SortRestrictions\">\(none)</Annotation>"
+        let cs = set.key(1).cast(to: cast).property("Cs")
+        let sorted = request.order(by: .ascending("ID"))
+        let problem = "the service excludes sorting by Capabilities"
+        #expect(
+            try problems(sorted, cs, model(set: restrictions)) == ["\(problem).NavigationRestrictions of As for S.D/Cs"])
+        let outside = "<Annotations Target=\"S.C/As/S.D/Cs\">\(target)</Annotations>"
+        #expect(try problems(sorted, cs, model(outside: outside)) == ["\(problem).SortRestrictions of As/Cs"])
+        // A binding with a cast leads to a set with restrictions.
+        let binding = "<NavigationPropertyBinding Path=\"S.D/Cs\" Target=\"Bound\"/>"
+        let bound = "<EntitySet Name=\"Bound\" EntityType=\"S.A\">\(target)</EntitySet>"
+        #expect(try problems(sorted, cs, model(container: bound, set: binding)) == ["\(problem).SortRestrictions of Bound"])
+        // An entry for another type doesn't count.
+        let other = restrictions.replacingOccurrences(of: "S.D/Cs", with: "S.E/Cs")
+        #expect(try problems(sorted, cs, model(set: other)).isEmpty)
     }
 
     @Test(arguments: [
