@@ -1,7 +1,9 @@
 import Foundation
 import OData
+import ODataMetadata
 import ODataQueryParsing
 import Testing
+import WebServiceTesting
 
 /// Metadata documents of real services, in the folder that `SHARED_DIRECTORY` names.
 enum ModelDocuments {
@@ -56,6 +58,62 @@ struct ModelDocumentsTests {
         }
         for singleton in model.singletons.prefix(12) where isSpelled(singleton.name) {
             #expect(faults(ODataQuery(ResourcePath(singleton: singleton.name)), model).isEmpty)
+        }
+    }
+
+    @Test(arguments: ModelDocuments.names) func `entities with a value of each property that can be set fit their types`(
+        name: String
+    ) async throws {
+        let model = try ModelDocuments.read(name)
+        let client = StubTransport().client()
+        client.adopt(model)
+        for set in model.entitySets.prefix(30) where set.name.wholeMatch(of: /[A-Za-z_]\w*/) != nil {
+            guard let type = model.entityType(set.entityType), !type.isAbstract else { continue }
+            let entity = SampleValues(model: model, isNew: true).object(type)
+            var changes = SampleValues(model: model, isNew: false).object(type)
+            for part in model.key(of: type) { changes[part.path] = nil }
+            let collection = FetchRequest<DynamicEntity>(from: set.name)
+            let created = try await client.verify(against: model) { try await $0.create(entity, in: collection) }
+            let updated = try await client.verify(against: model) { [changes] in
+                try await $0.update(EntityRequest<DynamicEntity>(at: set.name + "('1')"), setting: changes)
+            }
+            let found = (created + updated).filter { ![.restriction, .missingVersion].contains($0.kind) }
+            #expect(found.isEmpty, "\(set.name): \(found.prefix(3))")
+        }
+    }
+}
+
+/// Values of the types of a model, as payloads have them.
+private struct SampleValues {
+    let model: ServiceModel
+    let isNew: Bool
+
+    private static let values: [String: ODataValue] = [
+        "Edm.String": "x", "Edm.Boolean": true, "Edm.Byte": 1, "Edm.SByte": -1, "Edm.Int16": 1, "Edm.Int32": 1, "Edm.Int64": 1,
+        "Edm.Decimal": 1, "Edm.Double": 1, "Edm.Single": 1, "Edm.Guid": "6f9619ff-8b86-d011-b42d-00c04fc964ff", "Edm.Date": "2026-11-27",
+        "Edm.DateTimeOffset": "2026-11-27T10:00:00Z", "Edm.DateTime": "/Date(0)/", "Edm.TimeOfDay": "10:00:00", "Edm.Time": "PT1H",
+        "Edm.Duration": "PT1H", "Edm.Binary": "AAAA",
+    ]
+
+    /// Returns an object with the properties that can be set.
+    func object(_ type: ServiceModel.StructuredType, depth: Int = 0) -> DynamicEntity {
+        var object = DynamicEntity()
+        for property in model.properties(of: type) {
+            guard [nil, isNew ? .immutable : .notCreatable].contains(model.accessLimit(of: property)?.kind) else { continue }
+            guard let value = value(property.type.name, depth) else { continue }
+            object[property.name] = property.type.isCollection ? [value] : value
+        }
+        return object
+    }
+
+    private func value(_ type: String, _ depth: Int) -> ODataValue? {
+        if let value = Self.values[type] { return value }
+        if type.hasPrefix("Edm.Geo") { return ["type": "Point", "coordinates": [1, 2]] }
+        switch model.type(type) {
+        case .enumeration(let enumeration)?: return enumeration.members.first.map { .string($0.name) }
+        case .definition(let definition)?: return value(definition.underlyingType.name, depth)
+        case .structured(let type)?: return depth < 3 ? .object(object(type, depth: depth + 1)) : nil
+        case nil: return nil
         }
     }
 }
