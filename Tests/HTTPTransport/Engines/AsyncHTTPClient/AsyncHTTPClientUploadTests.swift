@@ -1,11 +1,12 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 import Foundation
+import HTTPTransport
 import NIOCore
 import NIOPosix
 import TestSupport
 import Testing
-import HTTPTransport
+import WebServiceClient
 
 /// How far the engine runs ahead of its connection.
 @Suite struct AsyncHTTPClientUploadTests {
