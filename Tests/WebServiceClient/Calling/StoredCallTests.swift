@@ -130,6 +130,22 @@ import WebServiceTesting
         #expect(decided.omitted == [StoredOmission(.attribute, "RetryDecider")])
     }
 
+    @Test func `the names of credentials aren't secrets`() throws {
+        let (client, _) = Self.client()
+        let kinds: [SecurityScheme.Kind] = [
+            .apiKey(name: "X-API-Key", in: .header), .http(scheme: "bearer"), .oauth2, .openIDConnect(url: "https://a.test/.well-known"),
+            .mutualTLS, .unknown("apiKey"),
+        ]
+        for kind in kinds {
+            let requirement = SecurityRequirements.Requirement(SecurityScheme(name: "key", kind: kind), scopes: ["read"])
+            let call = client.http.get("/a").describing { $0.attribute(SecurityRequirements([[requirement], []])) }
+            let stored = try call.stored()
+            #expect(stored.omitted.isEmpty, "\(stored.omitted)")
+            let copy = try client.http.call(from: try StoredCall(data: try stored.data()))
+            #expect(copy.descriptor.settings.attributes[SecurityRequirements.self] == SecurityRequirements([[requirement], []]))
+        }
+    }
+
     @Test func `generated calls are equal after the trip`() async throws {
         let (client, _) = Self.client(root: "https://api.test/%%tenant%%") { $0.headers["X-Tenant"] = "%%tenant%%" }
         var generator = SeededGenerator(seed: 5)

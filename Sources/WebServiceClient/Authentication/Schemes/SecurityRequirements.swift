@@ -1,5 +1,5 @@
 /// A named way to authenticate that a service describes (OpenAPI 3.1.1, "Security Scheme Object"): a key in a header, an HTTP scheme, OAuth.
-public struct SecurityScheme: Sendable, Hashable, Codable, CustomStringConvertible {
+public struct SecurityScheme: Sendable, Hashable, CustomStringConvertible {
     /// The places of a key.
     public enum Place: String, Sendable, Hashable, Codable, CaseIterable {
         /// A header field.
@@ -11,7 +11,7 @@ public struct SecurityScheme: Sendable, Hashable, Codable, CustomStringConvertib
     }
 
     /// The kinds of schemes.
-    public enum Kind: Sendable, Hashable, Codable {
+    public enum Kind: Sendable, Hashable {
         /// A key with a name at a place.
         case apiKey(name: String, in: Place)
         /// A scheme of `Authorization` in lower case, such as `basic` or `bearer`.
@@ -47,6 +47,51 @@ public struct SecurityScheme: Sendable, Hashable, Codable, CustomStringConvertib
         case .mutualTLS: "\(name) (client certificate)"
         case .unknown(let kind): "\(name) (\(kind))"
         }
+    }
+}
+
+extension SecurityScheme: Codable {
+    // A member `apiKey` would be taken for a secret, and its value masked.
+    private enum CodingKeys: String, CodingKey {
+        case name, type, detail, place = "in"
+    }
+
+    /// Reads a scheme.
+    ///
+    /// - Throws: `DecodingError`, also if the type isn't known.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func detail() throws -> String { try container.decode(String.self, forKey: .detail) }
+        let kind: Kind =
+            switch try container.decode(String.self, forKey: .type) {
+            case "apiKey": .apiKey(name: try detail(), in: try container.decode(Place.self, forKey: .place))
+            case "http": .http(scheme: try detail())
+            case "oauth2": .oauth2
+            case "openIdConnect": .openIDConnect(url: try detail())
+            case "mutualTLS": .mutualTLS
+            case "unknown": .unknown(try detail())
+            default:
+                throw DecodingError.dataCorruptedError(forKey: .type, in: container, debugDescription: "The type isn't known.")
+            }
+        self.init(name: try container.decode(String.self, forKey: .name), kind: kind)
+    }
+
+    /// Writes the scheme, with the types of OpenAPI, or `unknown`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        let (type, detail): (String, String?) =
+            switch kind {
+            case .apiKey(let name, _): ("apiKey", name)
+            case .http(let scheme): ("http", scheme)
+            case .oauth2: ("oauth2", nil)
+            case .openIDConnect(let url): ("openIdConnect", url)
+            case .mutualTLS: ("mutualTLS", nil)
+            case .unknown(let kind): ("unknown", kind)
+            }
+        try container.encode(type, forKey: .type)
+        try container.encodeIfPresent(detail, forKey: .detail)
+        if case .apiKey(_, let place) = kind { try container.encode(place, forKey: .place) }
     }
 }
 
