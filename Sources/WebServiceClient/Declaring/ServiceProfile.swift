@@ -244,9 +244,12 @@ struct ServiceProfileReader {
         for item in list {
             guard let text = item.text, let attribute = AttributeCatalog.attribute(text, from: .profile) else {
                 let shown = item.text.map { "\"\(SerializationError.excerpt($0))\"" } ?? "a value that isn't a text"
-                faults.append(
-                    "\(place): \(shown) isn't an attribute that a profile can set: write it as describe(as: .json) does, such as "
-                        + "\"RateLimit(30 per 60 s, burst 1)\"")
+                let isKnown = item.text.map { AttributeCatalog.attribute($0, from: .program) != nil } ?? false
+                let fix =
+                    isKnown
+                    ? "it may permit more than the program does, so set it for the client, or in its class"
+                    : "write it as describe(as: .json) does, such as \"RateLimit(30 per 60 s, burst 1)\""
+                faults.append("\(place): \(shown) isn't an attribute that a profile can set: \(fix)")
                 continue
             }
             descriptor = descriptor.with { $0.settings.attributes.set(attribute) }

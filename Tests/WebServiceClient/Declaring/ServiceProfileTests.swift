@@ -35,12 +35,13 @@ import WebServiceTesting
         // A file can't allow more than the program does.
         let loosened: [any EndpointAttribute] = [
             Idempotence(true), DigestVerification(.off), RedirectPolicy.sameOrigin, ServiceRateLimits.ignored, CircuitBreakerPolicy.off,
-            Coalescing(),
+            Coalescing(), CookiePolicy.matchingHosts,
         ]
-        for text in loosened.map({ ClientDescription.text(of: $0) }) + [
-            "CallPriority.urgent", "RedirectPolicy(rule: follow, limit: 99)", "cookies(.matchingHosts)",
-            "RateLimit(30 per 60.0 s, burst 1)",
-        ] {
+        for text in loosened.map({ ClientDescription.text(of: $0) }) {
+            let faults = ServiceProfile.verify(data("[\"\(text)\"]"))
+            #expect(faults.count == 1 && faults[0].contains(text) && faults[0].contains("set it for the client"), "\(faults)")
+        }
+        for text in ["CallPriority.urgent", "RedirectPolicy(rule: follow, limit: 99)", "RateLimit(30 per 60.0 s, burst 1)"] {
             let faults = ServiceProfile.verify(data("[\"\(text)\"]"))
             #expect(faults.count == 1 && faults[0].contains(text) && faults[0].contains("describe(as: .json)"), "\(faults)")
         }
