@@ -128,10 +128,10 @@ import Testing
         overruled.overrules = [.shouldRetry]
         overruled.limits = [.gitHub]
         let attributes: [any EndpointAttribute] = [
-            overruled, BodyCompression(.zstd, above: 9), CircuitBreakerPolicy(window: .seconds(9), failureRatio: 0.25, statuses: [503]),
+            overruled, BodyCompression(.gzip, above: 9), CircuitBreakerPolicy(window: .seconds(9), failureRatio: 0.25, statuses: [503]),
             WebSocketSettings(subprotocols: ["chat.v2"], pingInterval: .milliseconds(33)), StreamFraming.jsonLines,
             StreamEnd.data("[\"DONE\"]"), ReconnectionPolicy(attempts: 3, backoff: Backoff(base: .milliseconds(33))),
-            FailingEvents("error", "a, b"), CacheTags("a, b", ""), ExpectedDigest(ContentDigest.of(Data())),
+            FailingEvents("error", "a, b"), CacheTags("a, b", "\""), ExpectedDigest(ContentDigest.of(Data())),
             SentDigest([.sha512, .sha256]), IdempotencyKey(named: "X-Key"),
             FaultPlan(.times(2, .status(503, retryAfter: 1)), .passing(1), then: .reset(afterBytes: 10), latency: .fixed(.seconds(1))),
         ]
