@@ -1,5 +1,3 @@
-import Foundation
-
 // How declarations are made from a description again: the inverse of its making.
 
 /// A descriptor that a description tells, with the settings of its class.
