@@ -77,6 +77,11 @@ import Testing
         #expect(one.description != other.description)
         let custom: [any EndpointAttribute] = [FieldReflection.KeyStrategy.custom { $0 }, FieldReflection.DateStrategy.custom { _ in nil }]
         for value in custom { #expect(AttributeCatalog.attribute(ClientDescription.text(of: value), from: .program) == nil) }
+        // The text doesn't have the whole scheme.
+        for kind in [SecurityScheme.Kind.openIDConnect(url: "https://a.test"), .unknown("HTTP"), .unknown("a b")] {
+            let value = SecurityRequirements([[.init(SecurityScheme(name: "key", kind: kind))]])
+            #expect(AttributeCatalog.attribute(ClientDescription.text(of: value), from: .program) == nil, "\(value)")
+        }
     }
 
     /// Files have these texts, so they stay.
@@ -124,8 +129,8 @@ import Testing
         DigestVerification(.ifPresent), DigestVerification(.off), ExpectedDigest(ContentDigest.of(Data())), FailingEvents("x"),
         Idempotence(), IdempotencyKey(named: "X-Key"), ReconnectionPolicy(), RedirectPolicy.follow, RedirectPolicy.sameOrigin,
         RetryPolicy(attempts: 21), RetryPolicy(backoff: Backoff(base: .zero)), RetryPolicy(statuses: [404]),
-        RetryPolicy(unsafeMethods: .always), RetryPolicy(longestTotal: .seconds(301)), ServiceRateLimits.ignored, StreamEnd.event("x"),
-        WebSocketSettings(maximumMessageSize: .max),
+        RetryPolicy(unsafeMethods: .always), RetryPolicy(longestTotal: .seconds(301)), SecurityRequirements([]), SecurityRequirements([[]]),
+        ServiceRateLimits.ignored, StreamEnd.event("x"), WebSocketSettings(maximumMessageSize: .max),
     ]
 
     @Test func `A profile can't loosen what the program decides`() {

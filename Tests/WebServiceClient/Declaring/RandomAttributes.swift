@@ -178,10 +178,9 @@ struct RandomAttributes {
 
     private mutating func requirement() -> SecurityRequirements.Requirement {
         let kind: SecurityScheme.Kind = element([
-            .apiKey(name: text(), in: element(SecurityScheme.Place.allCases)), .http(scheme: name()), .oauth2, .openIDConnect(url: text()),
-            .mutualTLS, .unknown(text()),
+            .apiKey(name: name(), in: element(SecurityScheme.Place.allCases)), .http(scheme: name()), .oauth2, .mutualTLS,
         ])
-        return SecurityRequirements.Requirement(SecurityScheme(name: text(), kind: kind), scopes: list(0...2) { $0.text() })
+        return SecurityRequirements.Requirement(SecurityScheme(name: name(), kind: kind), scopes: list(0...2) { "\($0.name()):read" })
     }
 
     private mutating func faultPlan() -> FaultPlan {

@@ -50,6 +50,28 @@ public struct SecurityScheme: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+extension SecurityScheme.Kind {
+    /// Reads the kind in the description of a scheme. The URL of OpenID Connect isn't in it, and an unknown kind may have any text, so that
+    /// both aren't read.
+    fileprivate init?(described text: Substring) {
+        if text == "OAuth 2.0" {
+            self = .oauth2
+        } else if text == "client certificate" {
+            self = .mutualTLS
+        } else if let (word, name) = text.divided(by: " "), HTTPFields.Name.isToken(String(name)) {
+            if word == "HTTP" {
+                self = .http(scheme: String(name))
+            } else if let place = SecurityScheme.Place(rawValue: String(word)) {
+                self = .apiKey(name: String(name), in: place)
+            } else {
+                return nil
+            }
+        } else {
+            return nil
+        }
+    }
+}
+
 extension SecurityScheme: Codable {
     // A member `apiKey` would be taken for a secret, and its value masked.
     private enum CodingKeys: String, CodingKey {
@@ -119,6 +141,15 @@ public struct SecurityRequirements: EndpointAttribute, DecisiveAttribute, Portab
 
         /// The scheme and the scopes.
         public var description: String { scopes.isEmpty ? "\(scheme)" : "\(scheme) with \(scopes.joined(separator: " "))" }
+
+        fileprivate init?(described text: Substring) {
+            guard let (name, rest) = text.divided(by: " ("), let (words, end) = rest.divided(by: ")"),
+                HTTPFields.Name.isToken(String(name)), let kind = SecurityScheme.Kind(described: words)
+            else { return nil }
+            let scopes = end.isEmpty ? [] : end.inside(" with ", "")?.split(separator: " ").map(String.init)
+            guard let scopes else { return nil }
+            self.init(SecurityScheme(name: String(name), kind: kind), scopes: scopes)
+        }
     }
 
     /// The alternatives, of which one suffices; each requires all of its schemes. An empty one needs no credentials; without any, no
@@ -140,8 +171,20 @@ public struct SecurityRequirements: EndpointAttribute, DecisiveAttribute, Portab
         return "security(\(texts.isEmpty ? "never" : texts.joined(separator: ", or ")))"
     }
 
-    /// The names of schemes may contain any words, so that different requirements may have the same text. A document has them in OpenAPI's
-    /// members.
-    package static let firstWords: [String] = []
-    package init?(described text: String) { nil }
+    package static let firstWords = ["security"]
+
+    package init?(described text: String) {
+        guard let content = text.inside("security(") else { return nil }
+        var alternatives: [[Requirement]] = []
+        for alternative in content == "never" ? [] : content.split(mark: ", or ") {
+            let parts = alternative == "none" ? [] : alternative.split(mark: " and ")
+            let requirements = parts.compactMap { Requirement(described: $0) }
+            guard requirements.count == parts.count else { return nil }
+            alternatives.append(requirements)
+        }
+        self.init(alternatives)
+    }
+
+    /// A profile can't choose the credentials that calls send.
+    package var leastTrustedSource: AttributeSource { .exportedTable }
 }

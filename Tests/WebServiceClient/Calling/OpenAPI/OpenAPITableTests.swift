@@ -162,6 +162,18 @@ import Testing
         #expect(left.notes.contains { $0.contains("the serializer JSONSerializer(application/json") && $0.contains("configured") })
     }
 
+    @Test func `A table from a document keeps its security requirements when it is exported`() throws {
+        let schemes = #"{"k": {"type": "apiKey", "name": "X-Key", "in": "header"}, "b": {"type": "http", "scheme": "bearer"}}"#
+        let operation = #"{"operationId": "x", "security": [{"k": []}, {"k": [], "b": ["read"]}, {}]}"#
+        let source =
+            #"{"openapi": "3.1.0", "servers": [{"url": "https://a.test"}], "paths": {"/x": {"get": \#(operation)}}, "components": {"securitySchemes": \#(schemes)}}"#
+        let table = try ServiceProfile(openAPI: Data(source.utf8)).endpoints
+        let requirements = try #require(table["x()"]?.settings.attributes[SecurityRequirements.self])
+        #expect(requirements.alternatives.map(\.count) == [1, 2, 0])
+        let read = try profile(ClientDescription(client: "C", table: table)).endpoints
+        #expect(read["x()"]?.settings.attributes[SecurityRequirements.self] == requirements)
+    }
+
     @Test func `Overloads and other endpoints of a path keep their keys and order`() throws {
         let table: Table = [
             ("a(x:)", .get("/a/%%x%%")), ("b()", .get("/b")), ("a(y:)", .get("/a/%%y%%?full=1")),
