@@ -151,7 +151,7 @@ package enum SecretMask {
     /// Returns the text of a URL with the secrets of this mask and of a request masked.
     package static func text(ofURL url: String, of secrets: RequestSecrets?) -> String {
         var result = url
-        if let start = result.range(ofMark: "://")?.upperBound ?? authorityStart(of: result) {
+        if let start = authorityStart(of: result) {
             // Searches scalars, because a combining mark would form one character with the delimiter and hide it.
             let authority = result.unicodeScalars[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
             if let at = authority.lastIndex(of: "@") {
@@ -169,14 +169,20 @@ package enum SecretMask {
         return text(masked, of: secrets)
     }
 
-    /// The beginning of the authority of a URL without a scheme, or with mistyped delimiters after `http` or `https`; `nil` for a path.
+    /// The beginning of the authority of a URL, also without a scheme, or with mistyped delimiters after `http` or `https`; `nil` for a path.
     private static func authorityStart(of url: String) -> String.Index? {
         let text = url.utf8
+        let first = text.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        if let mark = url.range(ofMark: "://"), mark.lowerBound < first.endIndex { return mark.upperBound }
         if text.starts(with: "//".utf8) { return text.index(text.startIndex, offsetBy: 2) }
-        guard let delimiter = text.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }),
+        if let delimiter = text.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }),
             ["http", "https"].contains(url[..<delimiter].lowercased())
-        else { return nil }
-        return text[delimiter...].firstIndex { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        {
+            return text[delimiter...].firstIndex { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        }
+        // `user:password@host`: the scheme is missing.
+        guard let at = first.lastIndex(of: UInt8(ascii: "@")), first[..<at].contains(UInt8(ascii: ":")) else { return nil }
+        return text.startIndex
     }
 
     private static func maskedPairs(_ pairs: Substring) -> String {

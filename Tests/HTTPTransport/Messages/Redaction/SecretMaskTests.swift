@@ -12,6 +12,9 @@ import Testing
         ("https://h.test/cb#access_token=s3cret&state=1", "https://h.test/cb#access_token=<masked>&state=1"),
         ("//ada:s3cret@h.test/p", "//<masked>@h.test/p"),
         ("https:/ada:s3cret@h.test/p", "https:/<masked>@h.test/p"), ("https//ada:s3cret@h.test/p", "https//<masked>@h.test/p"),
+        ("ada:s3cret@h.test/p", "<masked>@h.test/p"), ("users/a:b@c", "users/a:b@c"), ("h.test:80/@a", "h.test:80/@a"),
+        ("ada:s3cret@h.test?next=https://x.test/", "<masked>@h.test?next=https://x.test/"),
+        ("/login?next=https://ada:s3cret@x.test/", "/login?next=https://<masked>@x.test/"),
         ("HTTP:ada:s3cret@h.test/p", "HTTP:<masked>@h.test/p"), ("http/a:b/c@d", "http/a:b/c@d"), ("https:", "https:"),
         (
             "https://h.test/?subscription-key=s3cret&jwt=s3cret&session_id=s3cret&sort_key=1",
