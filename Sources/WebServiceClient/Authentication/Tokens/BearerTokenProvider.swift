@@ -83,9 +83,16 @@ public final class BearerTokenProvider: AuthenticationProvider {
 
     /// Ends the session: discards the token, also in the store, and asks the issuer to revoke it (RFC 7009).
     ///
-    /// - Throws: The errors of the store and of the revocation. In memory, the token is discarded in any case.
+    /// - Throws: The errors of the store and of the revocation. In memory, the token is discarded in any case, and it is revoked even if the
+    ///   store fails.
     public func signOut() async throws {
-        if let token = try await session.invalidate() { try await session.source.revoke(token) }
+        let (token, failure) = await session.invalidate()
+        do {
+            if let token { try await session.source.revoke(token) }
+        } catch {
+            throw failure ?? error
+        }
+        if let failure { throw failure }
     }
 
     /// The token that an attempt was sent with.
@@ -143,7 +150,7 @@ public final class BearerTokenProvider: AuthenticationProvider {
     /// Discards the token, also in the store: the next call starts with a new one. It doesn't revoke the token: see ``signOut()``. A token that
     /// the store can't remove isn't used any more.
     public func invalidate() async {
-        _ = try? await session.invalidate()
+        await session.invalidate()
     }
 
     private func token(for attempt: AuthenticationAttempt, _ context: CallContext) async throws -> TokenSession.Held {

@@ -230,10 +230,10 @@ final class TokenSession: Sendable {
 
     /// Ends the session: discards the token, also in the store, and the token of a refresh that is active.
     ///
-    /// - Returns: The token that was in use.
+    /// - Returns: The token of the session, which another process may have renewed in the store; the error of a store that keeps its token.
     @discardableResult
-    func invalidate() async throws -> BearerToken? {
-        let (held, task, removal) = state.withLock { state in
+    func invalidate() async -> (token: BearerToken?, failure: (any Error)?) {
+        let (held, seen, task, removal) = state.withLock { state in
             defer {
                 state.held = nil
                 state.failure = nil
@@ -244,22 +244,32 @@ final class TokenSession: Sendable {
                 state.flight?.isAbandoned = true
                 state.flight?.isStale = true
             }
-            let loads = state.held == nil
             // The removal takes its place before another sign-in can begin, and goes on if the caller is cancelled.
-            return (state.held, state.flight?.task, line.begin { try await self.remove(in: $0, loads: loads) })
+            let removal = line.begin { store -> (BearerToken?, (any Error)?) in
+                let stored = try? await store.load()
+                do {
+                    try await self.remove(in: store)
+                    return (stored, nil)
+                } catch {
+                    return (stored, error)
+                }
+            }
+            return (state.held, state.stored, state.flight?.task, removal)
         }
         task?.cancel()
-        let stored = try await removal.value
-        return held?.token ?? stored
+        do {
+            let (stored, failure) = try await removal.value
+            return (stored.flatMap { $0.value != seen || held == nil ? $0 : nil } ?? held?.token, failure)
+        } catch {
+            return (held?.token, error)
+        }
     }
 
-    /// Removes the stored token, and returns it if asked to.
-    private func remove(in store: any TokenStore, loads: Bool) async throws -> BearerToken? {
+    /// Removes the stored token.
+    private func remove(in store: any TokenStore) async throws {
         do {
-            let stored = loads ? try? await store.load() : nil
             try await store.save(nil)
             state.withLock { $0.ignoresStore = false }
-            return stored
         } catch {
             state.withLock { $0.ignoresStore = true }
             throw error
@@ -307,7 +317,7 @@ final class TokenSession: Sendable {
         try await store.exclusively {
             var (old, seen) = self.state.withLock { ($0.held?.token, $0.stored) }
             let stored = try await self.line.run { store in
-                if self.state.withLock({ $0.ignoresStore }) { _ = try await self.remove(in: store, loads: false) }
+                if self.state.withLock({ $0.ignoresStore }) { try await self.remove(in: store) }
                 return try await store.load()
             }
             // Another process may have refreshed the token. Without one in use, the stored one has the refresh token, also after a refresh

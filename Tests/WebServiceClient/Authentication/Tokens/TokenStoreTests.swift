@@ -35,6 +35,14 @@ import WebServiceTesting
         var value: String? { token.withLock { $0?.value } }
     }
 
+    /// A source that records the tokens that it is asked to revoke.
+    final class RevokingSource: TokenSource {
+        let revoked = Locked<[String]>([])
+
+        func token(replacing old: BearerToken?) async throws -> BearerToken { BearerToken("own", refreshToken: "r1") }
+        func revoke(_ token: BearerToken) async throws { revoked.withLock { $0.append(token.value) } }
+    }
+
     private func numbered() -> CountingSource { CountingSource { number, _ in BearerToken("t\(number)", lifetime: .seconds(3600)) } }
 
     /// Lets other tasks go as far as they can. A test that passes doesn't depend on how far they come.
@@ -100,5 +108,34 @@ import WebServiceTesting
         #expect(try await provider.token().value == "t1")
         #expect(store.saved.withLock { $0 } == [nil, "t1"])
         #expect(source.old == [nil])
+    }
+
+    @Test func `signing out revokes the token with which another process has replaced the own one`() async throws {
+        let (store, source) = (ScriptedStore { _, _ in }, RevokingSource())
+        let provider = BearerTokenProvider(source, store: store)
+        #expect(try await provider.token().value == "own")
+        store.token.withLock { $0 = BearerToken("theirs", refreshToken: "r2") }
+        try await provider.signOut()
+        #expect(source.revoked.withLock { $0 } == ["theirs"])
+        #expect(store.value == nil)
+    }
+
+    @Test func `signing out revokes the token although the store fails`() async throws {
+        struct Full: Error {}
+        let (store, source) = (ScriptedStore { _, token in if token == nil { throw Full() } }, RevokingSource())
+        let provider = BearerTokenProvider(source, store: store)
+        #expect(try await provider.token().value == "own")
+        await #expect(throws: Full.self) { try await provider.signOut() }
+        #expect(source.revoked.withLock { $0 } == ["own"])
+    }
+
+    @Test func `a new token that couldn't be stored is the one that is revoked`() async throws {
+        struct Full: Error {}
+        let expired = BearerToken("old", lifetime: .seconds(1), issuedAt: Date(timeIntervalSinceNow: -60), refreshToken: "r0")
+        let (store, source) = (ScriptedStore(expired) { _, token in if token != nil { throw Full() } }, RevokingSource())
+        let provider = BearerTokenProvider(source, store: store)
+        #expect(try await provider.token().value == "own")
+        try await provider.signOut()
+        #expect(source.revoked.withLock { $0 } == ["own"])
     }
 }
