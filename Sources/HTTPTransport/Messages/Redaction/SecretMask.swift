@@ -209,7 +209,9 @@ package final class RequestSecrets: Sendable, Hashable {
     package convenience init?(rules: HeaderRules, texts: [String]) {
         var all: Set<String> = []
         for text in texts where !text.isEmpty {
-            all.formUnion([text, URLEncoding.pathSegment(text), URLEncoding.queryValue(text)])
+            // Forms encode more characters than URLs, and spaces in two ways.
+            let field = URLEncoding.formField(text)
+            all.formUnion([text, URLEncoding.pathSegment(text), field, field.replacing("+", with: "%20")])
         }
         guard rules != .standard || !all.isEmpty else { return nil }
         self.init(rules: rules, all)

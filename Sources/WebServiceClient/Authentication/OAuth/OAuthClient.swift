@@ -137,8 +137,9 @@ extension OAuthClient {
         }
         // Some servers omit the type.
         if let type = answer["token_type"]?.text, !type.isEmpty, type.lowercased() != "bearer" {
+            let shown = SecretMask.text(type, of: RequestSecrets.adding(secrets + authentication.secrets + [value], to: nil)).prefix(40)
             throw OAuthError(
-                .unreadableAnswer, status: status, detail: "The token's type is \(type.prefix(40)), but only bearer tokens are supported.")
+                .unreadableAnswer, status: status, detail: "The token's type is \(shown), but only bearer tokens are supported.")
         }
         let refreshToken = answer["refresh_token"]?.text
         var token = BearerToken(

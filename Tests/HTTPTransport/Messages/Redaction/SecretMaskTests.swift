@@ -58,12 +58,13 @@ import Testing
 
     @Test(arguments: [
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "a/b+c d=e&f?g#h", "abcd", "ü🦊", "<b>\"x\"</b>",
-        "%41%42",
+        "%41%42", "a~b c+d",
         "password=hunter22", "x://ada:hunter22@h", "4111111111111111", "a:b@c/d", "hunter22\u{301}", "Bearer abcdef123456",
     ])
     func `The secrets of a request are masked as a whole, whatever the rules know of them`(secret: String) throws {
         let secrets = try #require(RequestSecrets(rules: .standard, texts: [secret]))
-        let forms = [secret, URLEncoding.pathSegment(secret), URLEncoding.queryValue(secret)]
+        let field = URLEncoding.formField(secret)
+        let forms = [secret, URLEncoding.pathSegment(secret), field, field.replacing("+", with: "%20")]
         for form in forms {
             // The rules may also mask the text after the secret.
             #expect(["bot<masked>/x", "bot<masked>"].contains(SecretMask.text("bot\(form)/x", of: secrets)))

@@ -191,6 +191,21 @@ import Testing
         }
     }
 
+    @Test func `a server that repeats secrets in other encodings or places doesn't get them into errors`() async throws {
+        for (status, answer) in [
+            (400, #"{"error":"x","error_description":"hunter%7E22+%2Fx, hunter%7E22%20%2Fx, hunter~22%20%2Fx, hunter~22 \/x"}"#),
+            (200, #"{"access_token":"opaque-1","token_type":"hunter~22 \/x"}"#),
+            (200, #"{"access_token":"opaque-1","token_type":"opaque-1"}"#),
+        ] {
+            let error = await #expect(throws: OAuthError.self) {
+                try await OAuthGrant.clientCredentials(of: .stub(server(.json(status, answer)), .body(secret: "hunter~22 /x")))
+                    .token(replacing: nil)
+            }
+            let shown = String(describing: error)
+            #expect(["hunter", "opaque"].allSatisfy { !shown.contains($0) } && shown.contains("<masked>"), "\(shown)")
+        }
+    }
+
     @Test func `an answer that is too large is refused`() async throws {
         let body = ResponseBody(Data(repeating: 0x20, count: 300 * 1024))
         let error = await #expect(throws: OAuthError.self) { try await obtained(.stub(200, [:], body)) }
