@@ -99,7 +99,7 @@ final class CallReport: Sendable {
 
     /// Transports quote URLs in their errors: the request's secrets there can be masked only by value.
     private func shown(_ error: any Error) -> any Error {
-        guard let secrets = request.secrets else { return error }
+        guard let secrets else { return error }
         return ShownError(description: secrets.masked(ValueText.text(of: error)))
     }
 
@@ -129,6 +129,9 @@ final class CallReport: Sendable {
 
     // MARK: Texts
 
+    /// The secrets of the request, and the credentials that it was sent with, which the server may repeat.
+    private var secrets: RequestSecrets? { context.record.secrets(adding: request.secrets) }
+
     private var name: String { "\(context.identity) \(request.method)" }
 
     /// Milliseconds since the call began.
@@ -150,16 +153,17 @@ final class CallReport: Sendable {
         metadata["duration_ms"] = .double((elapsed * 1_000).rounded() / 1_000)
         if let length = request.body?.length { metadata["http.request.body.size"] = .int(length) }
         addAttempts(to: &metadata)
-        if logsHeaders { metadata["http.request.header"] = .dictionary(fields(request.headers)) }
+        // Collecting them takes longer than a line without header fields and body.
+        lazy var secrets = self.secrets
+        if logsHeaders { metadata["http.request.header"] = .dictionary(fields(request.headers, secrets)) }
         metadata["http.request.body.content"] = requestBody.map { .string($0) }
         guard let response else { return metadata }
         metadata["http.response.status_code"] = .int(Int64(response.status))
         metadata["http.response.body.size"] = .int(body.received)
-        if response.url != request.url { metadata["url.answered"] = .string(SecretMask.text(of: response.url, of: request.secrets)) }
-        if logsHeaders { metadata["http.response.header"] = .dictionary(fields(response.headers)) }
+        if response.url != request.url { metadata["url.answered"] = .string(SecretMask.text(of: response.url, of: secrets)) }
+        if logsHeaders { metadata["http.response.header"] = .dictionary(fields(response.headers, secrets)) }
         let text = body.excerpt?.text(
-            contentType: response.headers[.contentType], size: body.received, redaction: logger.pipeline.redaction,
-            secrets: request.secrets)
+            contentType: response.headers[.contentType], size: body.received, redaction: logger.pipeline.redaction, secrets: secrets)
         metadata["http.response.body.content"] = text.map { .string($0) }
         return metadata
     }
@@ -211,7 +215,7 @@ final class CallReport: Sendable {
             contentType: contentType, size: body.length ?? 0, redaction: logger.pipeline.redaction, secrets: request.secrets)
     }
 
-    private func fields(_ headers: HTTPFields) -> LogMetadata {
-        HeaderExcerpt.metadata(of: RequestSecrets.masked(headers, request.secrets), redaction: logger.pipeline.redaction)
+    private func fields(_ headers: HTTPFields, _ secrets: RequestSecrets?) -> LogMetadata {
+        HeaderExcerpt.metadata(of: RequestSecrets.masked(headers, secrets), redaction: logger.pipeline.redaction)
     }
 }

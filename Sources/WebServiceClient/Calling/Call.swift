@@ -75,9 +75,10 @@ public struct Call<Value: Sendable>: Sendable {
 
     /// The head of the last response; `nil` before it has arrived. Its body isn't included.
     public var response: ResponseSummary? {
-        guard let exchange = core.current.run.last?.exchange, let answer = exchange.answer else { return nil }
+        guard let record = core.current.run.last, let exchange = record.exchange, let answer = exchange.answer else { return nil }
         return ResponseSummary(
-            status: answer.status, headers: answer.headers, url: answer.url, body: .init(), isCut: true, secrets: exchange.request.secrets)
+            status: answer.status, headers: answer.headers, url: answer.url, body: .init(), isCut: true,
+            secrets: record.secrets(adding: exchange.request.secrets))
     }
 
     /// The number of attempts so far, including retries and restarts.

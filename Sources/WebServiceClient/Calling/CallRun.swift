@@ -64,13 +64,13 @@ final class CallRun: Sendable {
     func error(_ cause: CallCancelled, client name: String) -> any Error {
         let record = last
         let exchange = record?.exchange
+        let secrets = record?.secrets(adding: exchange?.request.secrets)
         let response = exchange?.answer.map {
-            ResponseSummary(
-                status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true, secrets: exchange?.request.secrets)
+            ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true, secrets: secrets)
         }
         let wrapper = ErrorWrapper(
             call: record?.identity ?? CallIdentity(client: name, key: "start(_:)", route: ""), request: exchange?.request,
-            response: response, secrets: exchange?.request.secrets)
+            response: response, secrets: secrets)
         return wrapper.wrap(cause, stage: exchange == nil ? .chain : response == nil ? .transport : .body)
     }
 }

@@ -28,6 +28,13 @@ struct Dispatcher: Sendable {
         var askedWait: Duration?
         /// Whether an error handler accepted an exchange without a response.
         var isAcceptedFailure = false
+
+        /// The request with all secrets that the response may repeat, for errors.
+        var requestOfErrors: ServiceRequest {
+            var request = request
+            request.secrets = record.secrets(adding: request.secrets)
+            return request
+        }
     }
 
     // MARK: Results
@@ -283,6 +290,7 @@ struct Dispatcher: Sendable {
         } catch {
             let last = record.exchange
             request = last?.request ?? request
+            request.secrets = record.secrets(adding: request.secrets)
             // A call that is cancelled now can't fail in another way any more, and the error handler isn't asked.
             let cause = record.cancellation.cause
             let wrapped = wrap(

@@ -233,14 +233,14 @@ struct ResponseReader: Sendable {
     private func summary(_ body: Data, isCut: Bool = false) -> ResponseSummary {
         ResponseSummary(
             status: response.status, headers: response.headers, url: response.url, body: body, isCut: isCut,
-            secrets: exchange.request.secrets, askedWait: exchange.askedWait)
+            secrets: exchange.requestOfErrors.secrets, askedWait: exchange.askedWait)
     }
 
     private func error(
         _ kind: ServiceError.Kind, stage: ServiceError.Stage, _ message: String, body: Data, cause: (any Error)? = nil
     ) -> ServiceError {
         var error = ServiceError(
-            call: endpoint.identity, stage: stage, kind: kind, message: message, request: RequestSummary(exchange.request),
+            call: endpoint.identity, stage: stage, kind: kind, message: message, request: RequestSummary(exchange.requestOfErrors),
             response: exchange.isAcceptedFailure ? nil : summary(body), cause: cause)
         error.bodyReader = bodyReader
         return error
@@ -322,8 +322,9 @@ struct ResponseReader: Sendable {
 
     /// - Parameter body: The bytes received before the error.
     private func wrap(_ error: any Error, stage: ServiceError.Stage, body: Data) -> any Error {
-        ErrorWrapper(
-            call: endpoint.identity, request: exchange.request, response: summary(body, isCut: true), secrets: exchange.request.secrets
+        let request = exchange.requestOfErrors
+        return ErrorWrapper(
+            call: endpoint.identity, request: request, response: summary(body, isCut: true), secrets: request.secrets
         ).wrap(error, stage: stage)
     }
 }

@@ -78,8 +78,8 @@ package final class CallRecord: Sendable {
         var exchange: Exchange?
         /// The exchange of a hedging request and its number, in addition to the first request's.
         var hedge: (number: Int, exchange: Exchange)?
-        /// The URL and the fields of the last request as sent, with those that authentication adds.
-        var sent: (url: URL, fields: HTTPFields)?
+        /// The URL, the fields and the secrets of the last request as sent, with those that authentication adds.
+        var sent: (url: URL, fields: HTTPFields, secrets: RequestSecrets?)?
         /// The number of exchanges so far.
         var number = 0
         /// The number of ``exchange``.
@@ -238,7 +238,17 @@ package final class CallRecord: Sendable {
     }
 
     /// The URL and the fields of the last answered request as sent; `nil` if the call, or the call's last hop, sent none.
-    var sent: (url: URL, fields: HTTPFields)? { state.withLock { $0.sent } }
+    var sent: (url: URL, fields: HTTPFields)? { state.withLock { state in state.sent.map { ($0.url, $0.fields) } } }
+
+    /// The secrets of the call, and the credentials of its last answered request, which the server may repeat in its answer.
+    ///
+    /// - Parameter known: The secrets of the request without what authentication adds.
+    package func secrets(adding known: RequestSecrets?) -> RequestSecrets? {
+        guard let sent = read({ $0.sent }) else { return known }
+        let known = known ?? sent.secrets
+        let credentials = RequestSecrets.credentials(in: sent.fields, known?.rules ?? .standard)
+        return RequestSecrets.adding((sent.secrets?.exactTexts ?? []) + credentials, to: known)
+    }
 
     /// Forgets the request of an earlier hop.
     func forgetSent() {
@@ -249,7 +259,7 @@ package final class CallRecord: Sendable {
     func isAnswered(by response: TransportResponse, to request: ServiceRequest, exchange number: Int) {
         let answer = Answer(status: response.status, headers: response.headers, url: response.url)
         state.withLock { state in
-            state.sent = (request.url, request.headers)
+            state.sent = (request.url, request.headers, request.secrets)
             if state.current == number { state.exchange?.answer = answer }
             if state.hedge?.number == number { state.hedge?.exchange.answer = answer }
         }

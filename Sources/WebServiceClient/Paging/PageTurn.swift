@@ -228,7 +228,7 @@ private struct PagePayload {
         } catch let error as SerializationError where error.kind == .root {
             return nil
         } catch {
-            let text = SecretMask.text(DecodingErrorText.text(of: error), of: reader.exchange.request.secrets)
+            let text = SecretMask.text(DecodingErrorText.text(of: error), of: reader.exchange.requestOfErrors.secrets)
             throw .payload(path: path.joined(separator: "."), problem: "the value can't be read: \(text)")
         }
     }

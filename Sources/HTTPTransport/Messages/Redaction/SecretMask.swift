@@ -246,6 +246,22 @@ package final class RequestSecrets: Sendable, Hashable {
         return RequestSecrets(rules: secrets.rules, sorted: all)
     }
 
+    /// Returns the credentials in the fields of a request, as a server may repeat them: keys, tokens without their scheme, passwords of Basic,
+    /// and cookies. Short values of cookies are left out, because they are words of other texts.
+    package static func credentials(in fields: HTTPFields, _ rules: HeaderRules) -> [String] {
+        fields.flatMap { field -> [String] in
+            if field.name == .cookie {
+                return field.value.split(separator: ";").map { String($0.drop { $0 != "=" }.dropFirst()) }.filter { $0.utf8.count >= 12 }
+            }
+            let isLogin = field.name == .authorization || field.name == .proxyAuthorization
+            guard isLogin || rules.secret.contains(field.name) || SecretMask.namesSecret(field.name) else { return [] }
+            guard isLogin, let blank = field.value.firstIndex(of: " ") else { return [field.value] }
+            let rest = String(field.value[field.value.index(after: blank)...])
+            guard field.value[..<blank].lowercased() == "basic", let pair = Data(base64Encoded: rest) else { return [rest] }
+            return [rest, String(String(decoding: pair, as: UTF8.self).drop { $0 != ":" }.dropFirst())]
+        }
+    }
+
     /// Whether both hide the same texts and use the same rules.
     package static func == (left: RequestSecrets, right: RequestSecrets) -> Bool {
         left === right || left.rules == right.rules && left.texts == right.texts
