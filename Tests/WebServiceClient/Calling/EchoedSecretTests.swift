@@ -99,7 +99,7 @@ import Testing
     @Test func `words of other texts aren't masked`() async throws {
         let client = WebServiceClient(serviceRoot: "https://api.test") {
             $0.transport = Echo()
-            $0.headers = ["Cookie": "lang=known; theme=key", "X-Request-Id": "error"]
+            $0.headers = ["Cookie": "lang=known; theme=key", "X-Request-Id": "error", "Authorization": "Bearer key"]
         }
         let error = try #require(await serviceError { _ = try await client.http.get("/x").value(String.self) })
         #expect(error.description.contains("The key zq81-opaque~77/x isn't known"), "\(error)")

@@ -247,9 +247,9 @@ package final class RequestSecrets: Sendable, Hashable {
     }
 
     /// Returns the credentials in the fields of a request, as a server may repeat them: keys, tokens without their scheme, passwords of Basic,
-    /// and cookies. Short values of cookies are left out, because they are words of other texts.
+    /// and cookies. Those of less than six bytes, and cookies of less than twelve, are left out, because they are words of other texts.
     package static func credentials(in fields: HTTPFields, _ rules: HeaderRules) -> [String] {
-        fields.flatMap { field -> [String] in
+        let found = fields.flatMap { field -> [String] in
             if field.name == .cookie {
                 return field.value.split(separator: ";").map { String($0.drop { $0 != "=" }.dropFirst()) }.filter { $0.utf8.count >= 12 }
             }
@@ -260,6 +260,7 @@ package final class RequestSecrets: Sendable, Hashable {
             guard field.value[..<blank].lowercased() == "basic", let pair = Data(base64Encoded: rest) else { return [rest] }
             return [rest, String(String(decoding: pair, as: UTF8.self).drop { $0 != ":" }.dropFirst())]
         }
+        return found.filter { $0.utf8.count >= 6 }
     }
 
     /// Whether both hide the same texts and use the same rules.
