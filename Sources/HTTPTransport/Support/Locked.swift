@@ -16,7 +16,7 @@ public import Musl
 @usableFromInline @frozen package struct Locked<Value>: @unchecked Sendable {
     @usableFromInline package let storage: LockedStorage<Value>
 
-    package init(_ value: Value) {
+    @inlinable package init(_ value: Value) {
         storage = LockedStorage.holding(value)
     }
 
@@ -41,7 +41,7 @@ public import Musl
 /// The memory of a ``Locked``: the mutex, followed by the value, in one object. They aren't stored properties, because the mutex already
 /// guarantees exclusive access, and dynamic checks of each access would be redundant.
 @usableFromInline package final class LockedStorage<Value>: ManagedBuffer<pthread_mutex_t, Value> {
-    static func holding(_ value: Value) -> LockedStorage {
+    @inlinable package static func holding(_ value: Value) -> LockedStorage {
         let buffer = create(minimumCapacity: 1) { _ in pthread_mutex_t() }
         buffer.withUnsafeMutablePointers { mutex, place in
             pthread_mutex_init(mutex, nil)

@@ -15,57 +15,21 @@ struct BatchMessage: Sendable, Equatable {
     ///
     /// - Throws: ``ODataBatchError`` if it isn't a message, or its body is shorter or longer than its own `Content-Length`.
     init(_ content: Data, id: String?) throws(ODataBatchError) {
-        var rest = Self.withoutInterim(content[...])
-        func line() -> Data.SubSequence? {
-            guard !rest.isEmpty else { return nil }
-            let end = rest.firstIndex(of: 0x0A)
-            var line = rest[..<(end ?? rest.endIndex)]
-            rest = end.map { rest[rest.index(after: $0)...] } ?? rest[rest.endIndex...]
-            if line.last == 0x0D { line.removeLast() }
-            return line
-        }
-        var start = line()
-        while let blank = start, blank.isEmpty { start = line() }
-        guard let start else { throw .malformed("the part is empty") }
-        startLine = String(decoding: start, as: UTF8.self)
-        var fields: [UInt8] = []
-        while let field = line(), !field.isEmpty {
-            fields += field
-            fields.append(0x0A)
-        }
-        headers = HTTPFields(HTTPFields.Lines(fields).fields)
+        guard let head = content.withUnsafeBytes({ MessageHead($0) }) else { throw .malformed("the part is empty") }
+        startLine = head.startLine
+        headers = head.headers
         self.id = Self.id(id) ?? Self.id(headers["Content-ID"])
-        body = try Self.body(rest, length: headers[.contentLength])
+        body = try Self.body(content.dropFirst(head.length), length: headers[.contentLength])
     }
 
     /// Returns an id without the angle brackets that it has as a message identifier (RFC 2392), or `nil` for an empty one.
     private static func id(_ text: String?) -> String? {
-        guard var text = text?.trimmingCharacters(in: .whitespaces) else { return nil }
-        if text.hasPrefix("<"), text.hasSuffix(">") { text = String(text.dropFirst().dropLast()) }
+        guard var text else { return nil }
+        // Visible ASCII at both ends needs no trimming, which is slow.
+        func isVisible(_ byte: UInt8?) -> Bool { byte.map { $0 > 0x20 && $0 < 0x7F } ?? false }
+        if !isVisible(text.utf8.first) || !isVisible(text.utf8.last) { text = text.trimmingCharacters(in: .whitespaces) }
+        if text.utf8.first == UInt8(ascii: "<"), text.utf8.last == UInt8(ascii: ">") { text = String(text.dropFirst().dropLast()) }
         return text.isEmpty ? nil : text
-    }
-
-    /// Removes interim responses, such as `100 Continue`, in front of the final one.
-    private static func withoutInterim(_ content: Data.SubSequence) -> Data.SubSequence {
-        var content = content
-        while true {
-            let start = content.drop { $0 == 0x0D || $0 == 0x0A }
-            guard start.starts(with: "HTTP/1.1 1".utf8) || start.starts(with: "HTTP/1.0 1".utf8),
-                let end = endOfHead(start), start[end...].starts(with: "HTTP/".utf8)
-            else { return content }
-            content = start[end...]
-        }
-    }
-
-    /// Returns the end of the first empty line, which may end with LF alone. One scan, since a message may have many interim responses.
-    private static func endOfHead(_ content: Data.SubSequence) -> Data.Index? {
-        var line = content
-        while let end = line.firstIndex(of: 0x0A) {
-            line = line[(end + 1)...]
-            if line.first == 0x0A { return line.startIndex + 1 }
-            if line.starts(with: [0x0D, 0x0A]) { return line.startIndex + 2 }
-        }
-        return nil
     }
 
     /// Compares a body with its stated length. Line ends after the body are left out.
@@ -93,15 +57,85 @@ struct BatchMessage: Sendable, Equatable {
     ///
     /// - Throws: ``ODataBatchError`` if the line isn't a status line.
     func status() throws(ODataBatchError) -> Int {
-        let words = startLine.split(separator: " ", omittingEmptySubsequences: true)
-        guard words.count >= 2, words[0].uppercased().hasPrefix("HTTP/"), words[1].utf8.count == 3, let status = Int(words[1]),
-            (200...599).contains(status)
-        else { throw .malformed("it begins with \(Self.shown(startLine)) instead of a status line") }
+        let space = UInt8(ascii: " ")
+        let line = startLine.utf8.drop { $0 == space }
+        let version = line.prefix { $0 != space }
+        let code = line.dropFirst(version.count).drop { $0 == space }.prefix { $0 != space }
+        let isHTTP = version.starts(with: "http/".utf8) { $0 | 0x20 == $1 | 0x20 }
+        guard isHTTP, code.count == 3, code.allSatisfy({ (0x30...0x39).contains($0) }) else { throw noStatus }
+        let status = code.reduce(0) { $0 * 10 + Int($1 & 15) }
+        guard (200...599).contains(status) else { throw noStatus }
         return status
     }
 
+    private var noStatus: ODataBatchError { .malformed("it begins with \(Self.shown(startLine)) instead of a status line") }
+
     /// Scalars, because a single character can be of any length.
     static func shown(_ text: String) -> String { "'" + VisibleText.of(String(text.unicodeScalars.prefix(40))) + "'" }
+}
+
+/// The first line and the fields of a message, found by bytes: a batch has very many messages.
+private struct MessageHead {
+    let startLine: String
+    let headers: HTTPFields
+    /// The number of bytes before the body.
+    let length: Int
+
+    /// Returns `nil` if there is nothing but empty lines.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var start = Self.startOfFinal(in: bytes)
+        var line = Self.line(in: bytes, from: start)
+        while line.isEmpty, line.next < bytes.count {
+            start = line.next
+            line = Self.line(in: bytes, from: start)
+        }
+        guard !line.isEmpty else { return nil }
+        startLine = String(decoding: bytes[start..<line.end], as: UTF8.self)
+        let firstField = line.next
+        var end = firstField
+        while end < bytes.count {
+            line = Self.line(in: bytes, from: end)
+            if line.isEmpty { break }
+            end = line.next
+        }
+        headers = HTTPFields(HTTPFields.Lines([UInt8](bytes[min(firstField, end)..<end])).fields)
+        length = end < bytes.count ? line.next : bytes.count
+    }
+
+    /// A line: its end without the line end, and the beginning of the next one.
+    private struct Line {
+        let start: Int
+        let end: Int
+        let next: Int
+        var isEmpty: Bool { start >= end }
+    }
+
+    private static func line(in bytes: UnsafeRawBufferPointer, from start: Int) -> Line {
+        guard start < bytes.count, let base = bytes.baseAddress else { return Line(start: start, end: start, next: bytes.count) }
+        let feed = memchr(base + start, 0x0A, bytes.count - start).map { UnsafeRawPointer($0) - base } ?? bytes.count
+        let end = feed > start && bytes[feed - 1] == 0x0D ? feed - 1 : feed
+        return Line(start: start, end: end, next: min(feed + 1, bytes.count))
+    }
+
+    /// Returns the beginning of the final response, after interim ones such as `100 Continue`.
+    private static func startOfFinal(in bytes: UnsafeRawBufferPointer) -> Int {
+        var final = 0
+        while true {
+            var start = final
+            while start < bytes.count, bytes[start] == 0x0D || bytes[start] == 0x0A { start += 1 }
+            guard begins(bytes, at: start, with: "HTTP/1.1 1") || begins(bytes, at: start, with: "HTTP/1.0 1") else { return final }
+            var line = Self.line(in: bytes, from: start)
+            while !line.isEmpty { line = Self.line(in: bytes, from: line.next) }
+            guard begins(bytes, at: line.next, with: "HTTP/") else { return final }
+            final = line.next
+        }
+    }
+
+    private static func begins(_ bytes: UnsafeRawBufferPointer, at start: Int, with text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard bytes.count - start >= count, let base = bytes.baseAddress else { return false }
+        return memcmp(base + start, text.utf8Start, count) == 0
+    }
 }
 
 /// A response inside a batch's answer.

@@ -209,9 +209,8 @@ struct BatchForm: Sendable {
         guard !call.isForeign else { throw refusal("it goes to another service") }
         guard request.method.isValid else { throw refusal("its method isn't a valid HTTP method") }
         var headers = HTTPFields()
-        for field in request.headers where common[field.name] != field.value || !common.contains(field.name) {
-            let isClean = !field.value.unicodeScalars.contains { ($0.value < 0x20 && $0 != "\t") || $0.value == 0x7F }
-            guard field.name.isValid, isClean else {
+        for field in request.headers where common[field.name] != field.value {
+            guard field.name.isValid, !HTTPFields.Field.hasControls(field.value) else {
                 throw refusal("its field \(field.name) has a name or a value that can't be sent")
             }
             if field.name == .contentLength || field.name == "Host" { continue }
@@ -248,13 +247,14 @@ struct BatchForm: Sendable {
     private func target(_ url: URL) -> (target: String, host: String?)? {
         let text = url.absoluteString
         guard text.hasPrefix(root) else { return nil }
-        let relative = text.dropFirst(root.count)
-        let isReference = relative.first == "$" && relative.dropFirst().first.map { "0"..."9" ~= $0 } == true
+        let relative = text.utf8.dropFirst(root.utf8.count)
+        let isReference = relative.first == UInt8(ascii: "$") && relative.dropFirst().first.map { (0x30...0x39).contains($0) } == true
         switch isReference ? .relative : urls {
         case .relative:
             // A colon before the first slash would end a scheme.
-            let path = relative.prefix { $0 != "?" }
-            return (String(path).replacing(":", with: "%3A") + String(relative.dropFirst(path.count)), nil)
+            let path = relative.prefix { $0 != UInt8(ascii: "?") }
+            guard path.contains(UInt8(ascii: ":")) else { return (String(Substring(relative)), nil) }
+            return (String(Substring(path)).replacing(":", with: "%3A") + String(Substring(relative.dropFirst(path.count))), nil)
         case .absolute:
             return (text, nil)
         case .hostRelative:

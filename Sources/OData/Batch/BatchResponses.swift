@@ -62,6 +62,7 @@ where Elements.Index: Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let sequence: BatchResponses
         private let scope = BatchScope()
+        private let identity: CallIdentity
         private let count: Int
         private var exchange: BatchExchange?
         /// The numbers of the current batch, and which of them have a result.
@@ -72,6 +73,7 @@ where Elements.Index: Sendable {
 
         fileprivate init(_ sequence: BatchResponses) {
             self.sequence = sequence
+            identity = CallIdentity(client: String(describing: type(of: sequence.client)), key: "$batch", route: "$batch")
             count = sequence.elements.count
         }
 
@@ -115,7 +117,7 @@ where Elements.Index: Sendable {
 
         /// Returns the body of the current batch, written while it is sent.
         private func body(_ writer: BatchWriter, _ form: BatchForm) -> RequestBody {
-            let (sequence, numbers, scope) = (sequence, numbers, scope)
+            let (sequence, numbers, scope, identity) = (sequence, numbers, scope, identity)
             return RequestBody(isReplayable: true, contentType: writer.contentType) {
                 let state = Locked((writer: writer, next: numbers.lowerBound, isOver: false))
                 return AsyncThrowingStream {
@@ -123,7 +125,7 @@ where Elements.Index: Sendable {
                     if isOver { return nil }
                     var text = Data()
                     while next <= numbers.upperBound, text.count < 1 << 15 {
-                        let request = try await Self.request(next, of: sequence, form, scope)
+                        let request = try await Self.request(next, of: sequence, form, scope, identity)
                         text.append(try writer.unit([request]))
                         next += 1
                     }
@@ -136,12 +138,11 @@ where Elements.Index: Sendable {
         }
 
         private static func request(
-            _ number: Int, of sequence: BatchResponses, _ form: BatchForm, _ scope: BatchScope
+            _ number: Int, of sequence: BatchResponses, _ form: BatchForm, _ scope: BatchScope, _ identity: CallIdentity
         ) async throws -> BatchRequest {
             let captured = try await BatchScope.$current.withValue(scope) {
                 try await EnclosedCall.of(sequence.client) { _ in try await sequence.read(sequence.element(number)) }
             }
-            let identity = CallIdentity(client: String(describing: type(of: sequence.client)), key: "$batch", route: "$batch")
             guard let call = captured.call else {
                 throw BatchPlan.refusal(identity, "the closure for element \(number - 1) makes no call of this client")
             }
@@ -152,7 +153,6 @@ where Elements.Index: Sendable {
         }
 
         private mutating func response(_ number: Int, _ verdict: BatchVerdict) async throws -> BatchResponse<Value> {
-            let identity = CallIdentity(client: String(describing: type(of: sequence.client)), key: "$batch", route: "$batch")
             let answering = BatchAnswering(client: sequence.client, identity: identity, scope: scope)
             guard numbers.contains(number), !isDone[number - numbers.lowerBound] else {
                 // Without ids it is unknown which responses belong to other requests.

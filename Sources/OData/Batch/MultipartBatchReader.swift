@@ -102,7 +102,9 @@ struct MultipartBatchReader {
     }
 
     private mutating func begin(_ fields: HTTPFields) {
-        let type = fields[.contentType].flatMap { MediaType($0) }
+        let text = fields[.contentType]
+        // Nearly all parts are messages, whose type needn't be read.
+        let type = text?.utf8.first.map { $0 | 0x20 } == UInt8(ascii: "m") ? text.flatMap { MediaType($0) } : nil
         guard type?.type == "multipart" else {
             current = .message(Content(id: fields["Content-ID"]))
             return

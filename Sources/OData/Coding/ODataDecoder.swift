@@ -46,7 +46,34 @@ public struct ODataDecoder: Sendable {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
         // Pages need no tree.
         if path.isEmpty, let page = type as? any PagePayload.Type, let value = try page.read(data, by: self) as? Value { return value }
+        if path.isEmpty, let value = plainEntity(type, from: data) { return value.wrapped }
         return try decodeTree(type, from: data, at: path)
+    }
+
+    /// Decodes an entity at the root of a payload without a tree of it.
+    ///
+    /// - Returns: `nil` for other payloads and types, and if the type can't be decoded; the tree then gives the result or the error.
+    private func plainEntity<Value: Decodable>(_ type: Value.Type, from data: Data) -> Decoded<Value>? {
+        // Version 2 has an envelope around each entity, and versions 3 and 4 around collections.
+        guard version != .v2, !(type is any PayloadEnvelope.Type), !(type is any Sequence.Type) else { return nil }
+        let context = ContextURL(nil, page: url)
+        let settings = PayloadSettings(types: types, context: context, userInfo: userInfo)
+        var reader = JSONReader()
+        reader.userInfo = userInfo
+        reader.dialect = PayloadDialect(settings: settings)
+        return try? reader.withNode(of: data) { root in
+            guard root.hasOnlyProperties else { return nil }
+            let text = PageShape.contextNames.lazy.compactMap { root.member($0)?.text }.first
+            // A relative context of the root mustn't be applied again as the entity's own.
+            guard text.map({ URLText.Components($0).scheme != nil }) ?? true else { return nil }
+            context.text = text
+            return Decoded(wrapped: try root.decode(type))
+        }
+    }
+
+    /// A value that may be an optional.
+    private struct Decoded<Value> {
+        let wrapped: Value
     }
 
     /// Decodes from a tree of the whole payload.
@@ -78,6 +105,19 @@ public struct ODataDecoder: Sendable {
         } catch  where payload.value.isNull {
             throw NullResult.error(type, payload)
         }
+    }
+}
+
+extension JSONNode {
+    /// Whether the value is an object with several properties, and neither an envelope nor an error.
+    fileprivate var hasOnlyProperties: Bool {
+        guard isObject, member("odata.metadata") == nil, !ODataErrorBody.names.contains(where: { member($0) != nil }) else { return false }
+        return names.count { ControlInformation.isProperty($0) } > 1
+    }
+
+    /// The text if the value is a string.
+    fileprivate var text: String? {
+        if case .string(let text) = content { text } else { nil }
     }
 }
 
