@@ -129,6 +129,8 @@ public struct APIKeyProvider: AuthenticationProvider {
                     .unusableToken,
                     message: "The value for \(name) has CR, LF or NUL, or the name isn't a token. Often the value ends with a line break.")
             }
+            // Not every name marks the value as secret.
+            attempt.mask(key)
             attempt.request.headers[name] = key
         case .query(let name):
             // A tunnel's request has no query.
