@@ -96,6 +96,20 @@ import Testing
         expectMasked("\(refused.message)", place)
     }
 
+    @Test(arguments: [true, false]) func `a session's secrets aren't shown, also if calls share the exchange`(isShared: Bool) async throws {
+        let place = Place("session") { _ in }
+        let client = client(place, Echo())
+        try client.session.update {
+            $0.headers["X-Session"] = Self.secret
+            $0.secretHeaders = ["X-Session"]
+        }
+        let error = try #require(
+            await serviceError {
+                _ = try await client.http.get("/x").describing { isShared ? $0.coalesced() : $0 }.value(String.self)
+            })
+        expectMasked("\(error) \(String(reflecting: error))", place)
+    }
+
     @Test func `words of other texts aren't masked`() async throws {
         let client = WebServiceClient(serviceRoot: "https://api.test") {
             $0.transport = Echo()
