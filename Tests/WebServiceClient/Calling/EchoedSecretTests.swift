@@ -42,7 +42,7 @@ import Testing
         Place("key in a cookie") { $0.authenticationProvider = APIKeyProvider(cookie: "k", key: secret) },
         Place("password") { $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: secret) },
         Place("Authorization of the client") { $0.headers = ["Authorization": "Bearer \(secret)"] },
-        Place("scheme of its own") { $0.headers = ["Authorization": secret] },
+        Place("Authorization without a scheme") { $0.headers = ["Authorization": secret] },
         Place("key header of the client") { $0.headers = ["X-Api-Key": secret] },
         Place("field marked secret") {
             $0.headers = ["X-Odd": secret]

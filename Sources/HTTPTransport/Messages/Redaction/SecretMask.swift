@@ -247,7 +247,7 @@ package final class RequestSecrets: Sendable, Hashable {
     }
 
     /// Returns the credentials in the fields of a request, as a server may repeat them: keys, tokens without their scheme, passwords of Basic,
-    /// and cookies. Those of less than six bytes, and cookies of less than twelve, are left out, because they are words of other texts.
+    /// and cookies. Texts of less than six bytes, and cookies of less than twelve, are left out, because they are words of other texts.
     package static func credentials(in fields: HTTPFields, _ rules: HeaderRules) -> [String] {
         let found = fields.flatMap { field -> [String] in
             if field.name == .cookie {
