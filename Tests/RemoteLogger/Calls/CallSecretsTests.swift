@@ -54,6 +54,34 @@ import WebServiceTesting
         #expect(sink.records.count == Self.samples.count)
     }
 
+    @Test func `credentials that a service repeats aren't in the record`() async throws {
+        let sink = CollectingSink()
+        let logger = RemoteLogger(label: "calls", pipeline: LogPipeline(sinks: [sink], clock: ManualLogClock()), minimumLevel: .trace)
+        let secret = "zq81-opaque-77"
+        let stub = StubTransport()
+        stub.fallback(
+            StubAnswer { recorded in
+                TransportResponse(
+                    status: 200, headers: ["Content-Type": "text/plain", "Server": secret], url: recorded.request.url,
+                    body: ResponseBody(Data("The key \(secret) is known.".utf8)))
+            })
+        let providers: [any AuthenticationProvider] = [
+            BearerTokenProvider(token: secret), APIKeyProvider(header: "X-Key", key: secret),
+            BasicAuthenticationProvider(user: "ada", password: secret),
+        ]
+        for provider in providers {
+            let client = WebServiceClient(serviceRoot: "https://h.test") {
+                $0.transport = stub
+                $0.interceptors = [CallLogger(logger, logsHeaders: true, bodyLimit: 10_000)]
+                $0.authenticationProvider = provider
+            }
+            _ = try await client.http.get("/x").value(String.self)
+            let record = try #require(sink.records.last)
+            let shown = "\(record.message) \(record.metadata)"
+            #expect(shown.contains("The key <masked> is known.") && !shown.contains("zq81"), "\(provider): \(shown)")
+        }
+    }
+
     @Test func `what a client calls harmless is shown`() async throws {
         let sink = CollectingSink()
         let logger = RemoteLogger(label: "calls", pipeline: LogPipeline(sinks: [sink], clock: ManualLogClock()), minimumLevel: .trace)
