@@ -72,7 +72,7 @@ extension WriteVerifier {
     }
 
     private mutating func verify(_ part: BodyPart, _ rest: inout [BodyPart]) {
-        let type = statedType(of: part)
+        let (type, isKnown) = statedType(of: part)
         for position in 0..<part.object.count {
             let (name, value) = (part.object.name(at: position), part.object.value(at: position))
             guard ControlInformation.isProperty(name) else {
@@ -86,7 +86,7 @@ extension WriteVerifier {
                 verify(value, property.type, name, in: part, steps, &rest)
             } else if let relation = model.navigationProperty(name, of: type.qualifiedName) {
                 verify(value, relation, type, part, &rest)
-            } else if !model.isOpen(type) {
+            } else if isKnown, !model.isOpen(type) {
                 base.reportUnknown(name, of: type, at: part.place)
             }
         }
@@ -94,7 +94,9 @@ extension WriteVerifier {
     }
 
     /// Returns the type that an object states, or else its declared type.
-    private mutating func statedType(of part: BodyPart) -> ServiceModel.StructuredType {
+    ///
+    /// - Returns: the type, and whether it is the object's own. The model may not include that, and then it is a base type.
+    private mutating func statedType(of part: BodyPart) -> (type: ServiceModel.StructuredType, isKnown: Bool) {
         guard let name = ItemControl.typeName(of: part.object) else {
             if part.use == .creation, part.type.isAbstract {
                 let types = model.derivedTypes(of: part.type.qualifiedName).filter { !$0.isAbstract }.map { "'\($0.qualifiedName)'" }
@@ -103,7 +105,7 @@ extension WriteVerifier {
                     "\(part.type.qualifiedName) is abstract, so that it has no entities",
                     fix: "state a derived type (\(types.prefix(8).joined(separator: ", "))), as the client's types do")
             }
-            return part.type
+            return (part.type, true)
         }
         guard let type = model.structuredType(name) else {
             if base.isKnownNamespace(of: name) {
@@ -112,7 +114,7 @@ extension WriteVerifier {
                     .unknownType, at: part.place, name, "the model has no type '\(name)'",
                     fix: ModelFault.fix(for: name, among: [part.type.qualifiedName] + names, "types"))
             }
-            return part.type
+            return (part.type, false)
         }
         guard model.isType(type.qualifiedName, derivedFrom: part.type.qualifiedName) else {
             // The path may have a cast to a derived type.
@@ -121,9 +123,9 @@ extension WriteVerifier {
                     .wrongType, at: part.place, name, "'\(name)' isn't derived from \(part.type.qualifiedName)",
                     fix: "write an entity or a value of that type")
             }
-            return part.type
+            return (part.type, false)
         }
-        return type
+        return (type, true)
     }
 
     // MARK: Access

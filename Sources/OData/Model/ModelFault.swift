@@ -56,7 +56,7 @@ public struct ModelFault: Sendable, Hashable, CustomStringConvertible {
 
     init(_ kind: Kind, at place: String, _ offender: String, _ problem: String, fix: String) {
         self.kind = kind
-        self.place = place
+        self.place = place.utf8.count > 400 ? place.prefix(200) + "…" + place.suffix(200) : place
         self.offender = String(offender.prefix(200))
         self.problem = problem
         self.fix = fix

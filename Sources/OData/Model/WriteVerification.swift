@@ -98,7 +98,7 @@ private struct ModelWriteCheck: WriteChecking {
 /// Collects the differences of several changes.
 private final class FaultList: WriteChecking {
     private let model: ServiceModel
-    private let found = Locked<(faults: [ModelFault], hasChanges: Bool)>(([], false))
+    private let found = Locked<(faults: [ModelFault], seen: Set<ModelFault>, hasChanges: Bool)>(([], [], false))
 
     init(_ model: ServiceModel) {
         self.model = model
@@ -111,7 +111,7 @@ private final class FaultList: WriteChecking {
         let faults = WriteVerifier.faults(in: operation, of: client, model)
         found.withLock { found in
             found.hasChanges = true
-            for fault in faults where !found.faults.contains(fault) { found.faults.append(fault) }
+            for fault in faults where found.seen.insert(fault).inserted { found.faults.append(fault) }
         }
     }
 }
