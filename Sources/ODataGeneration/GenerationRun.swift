@@ -6,7 +6,8 @@ public import Foundation
 ///     run.add(generator, from: "shop.csdl.xml", to: folder)
 ///     for change in try run.write() { print(change) }
 ///
-/// A run writes all files or none, so that a refused file doesn't leave the code half changed.
+/// A run writes nothing if a file is refused, so that the code isn't half changed. If the disk fails while files are written, those before
+/// stay: generate again.
 public struct GenerationRun: Sendable {
     /// The change that ``write()`` made to a file.
     public enum Change: Sendable, Hashable {
