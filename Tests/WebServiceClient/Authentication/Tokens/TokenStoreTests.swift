@@ -43,11 +43,13 @@ import WebServiceTesting
         func revoke(_ token: BearerToken) async throws { revoked.withLock { $0.append(token.value) } }
     }
 
-    private func numbered() -> CountingSource { CountingSource { number, _ in BearerToken("t\(number)", lifetime: .seconds(3600)) } }
+    private func numbered() -> CountingSource {
+        CountingSource(timeLimit: .seconds(600)) { number, _ in BearerToken("t\(number)", lifetime: .seconds(3600)) }
+    }
 
     /// Lets other tasks go as far as they can. A test that passes doesn't depend on how far they come.
     private func letOthersRun() async {
-        for _ in 0..<2_000 { await Task.yield() }
+        for _ in 0..<20 { await Task.yield() }
     }
 
     @Test func `a slow removal doesn't remove the token of the next sign-in`() async throws {
