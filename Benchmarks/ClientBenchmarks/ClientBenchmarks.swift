@@ -21,7 +21,7 @@ private func calls() {
         for _ in benchmark.scaledIterations { blackHole(try await smallHand.health(service: "orders")) }
     }
     Benchmark("Call, 60 bytes: declared, ten cookies of 3,000") { benchmark in
-        let jar = try DeclaredCalls.jar()
+        let jar = try DeclaredCalls.jar(sending: 10)
         let client = DeclaredCalls(smallEngine) { $0.cookies = jar }
         benchmark.startMeasurement()
         for _ in benchmark.scaledIterations { blackHole(try await client.health(service: "orders")) }

@@ -71,15 +71,18 @@ struct Report {
 
     private func printCookies() async throws {
         let engine = Engine(answering: Payloads.small)
-        let jar = try DeclaredCalls.jar()
-        let (plain, keeping) = (DeclaredCalls(engine), DeclaredCalls(engine) { $0.cookies = jar })
-        let times = try await Alternation(rounds: rounds, repetitions: 200).times(of: [
-            { _ in keep(try await plain.health(service: "orders")) }, { _ in keep(try await keeping.health(service: "orders")) },
-        ])
-        let medians = times.map { Spread($0).median }
-        Swift.print("| call | without a jar | with 3,000 cookies, 10 of them sent | difference |")
+        let plain = DeclaredCalls(engine)
+        Swift.print("| cookies sent, of a jar with 3,000 | without a jar | with it | difference |")
         Swift.print("|---|--:|--:|--:|")
-        Swift.print("| 60 bytes | \(text(medians[0])) µs | \(text(medians[1])) µs | \(text(medians[1] - medians[0])) µs |")
+        for sent in [0, 1, 3, 10] {
+            let jar = try DeclaredCalls.jar(sending: sent)
+            let keeping = DeclaredCalls(engine) { $0.cookies = jar }
+            let times = try await Alternation(rounds: rounds, repetitions: 200).times(of: [
+                { _ in keep(try await plain.health(service: "orders")) }, { _ in keep(try await keeping.health(service: "orders")) },
+            ])
+            let medians = times.map { Spread($0).median }
+            Swift.print("| \(sent) | \(text(medians[0])) µs | \(text(medians[1])) µs | \(text(medians[1] - medians[0])) µs |")
+        }
     }
 
     // MARK: Parts
