@@ -121,8 +121,8 @@ extension Engine {
         guard isHTTPClient else { return [:] }
         return [
             "http2/early-answer": "HTTPClient's handler of HTTP/2 unwraps nil when the answer ends before the request.",
-            "secure/late-bytes": "Not tried with HTTPClient yet.",
-            "secure/late-end": "Not tried with HTTPClient yet.",
+            "secure/late-bytes": "HTTPClient takes bytes on an idle connection for the next response, by http at least.",
+            "secure/late-end": "HTTPClient may use a connection that the server has closed, by http at least.",
             "secure/unannounced-end": "Not tried with HTTPClient yet.",
         ]
     }

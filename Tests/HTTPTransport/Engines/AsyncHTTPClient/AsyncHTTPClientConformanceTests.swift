@@ -17,17 +17,18 @@ import WebServiceTesting
         "proxies/statuses": "As proxies/plain: what the proxy answers is the refusal of a tunnel.",
         "targets/plain": "A path with escapes that are no UTF-8 is refused, since HTTPClient would send another.",
     ]
-    private static let untried = [
-        "connections/late-bytes": "Not tried with HTTPClient yet.",
-        "connections/late-end": "Not tried with HTTPClient yet.",
-        "connections/late-reset": "Not tried with HTTPClient yet.",
+    /// The cases whose outcome depends on how soon HTTPClient learns of the change. They aren't run.
+    private static let late = [
+        "connections/late-bytes": "HTTPClient takes bytes on an idle connection for the next response.",
+        "connections/late-end": "HTTPClient may send a request on a connection that the server has closed; the call then fails.",
+        "connections/late-reset": "HTTPClient may send a request on a connection that the server has reset; the call then fails.",
     ]
     private static let lacking: TransportCapabilities = [
         .trailers, .metrics, .informationalResponses, .proxyAuthentication, .connectDeadlines, .pinning, .clientCertificates,
         .clientCertificatesInPEM, .ownCertificateAuthorities, .minimumTLSVersion,
     ]
     private static let suite = TransportConformance(
-        knownGaps: knownGaps, fatalGaps: untried, limit: .seconds(300), proxied: AsyncHTTPClientEngine.through
+        knownGaps: knownGaps, fatalGaps: late, limit: .seconds(300), proxied: AsyncHTTPClientEngine.through
     ) { AsyncHTTPClientEngine.transport }
 
     @Test(.atOnce(8), arguments: TransportConformance.cases) func conforms(_ item: ConformanceCase) async throws {
