@@ -24,11 +24,8 @@ struct BatchMessage: Sendable, Equatable {
 
     /// Returns an id without the angle brackets that it has as a message identifier (RFC 2392), or `nil` for an empty one.
     private static func id(_ text: String?) -> String? {
-        guard var text else { return nil }
-        // Visible ASCII at both ends needs no trimming, which is slow.
-        func isVisible(_ byte: UInt8?) -> Bool { byte.map { $0 > 0x20 && $0 < 0x7F } ?? false }
-        if !isVisible(text.utf8.first) || !isVisible(text.utf8.last) { text = text.trimmingCharacters(in: .whitespaces) }
-        if text.utf8.first == UInt8(ascii: "<"), text.utf8.last == UInt8(ascii: ">") { text = String(text.dropFirst().dropLast()) }
+        guard var text = text?.trimmingCharacters(in: .whitespaces) else { return nil }
+        if text.hasPrefix("<"), text.hasSuffix(">") { text = String(text.dropFirst().dropLast()) }
         return text.isEmpty ? nil : text
     }
 
@@ -57,18 +54,12 @@ struct BatchMessage: Sendable, Equatable {
     ///
     /// - Throws: ``ODataBatchError`` if the line isn't a status line.
     func status() throws(ODataBatchError) -> Int {
-        let space = UInt8(ascii: " ")
-        let line = startLine.utf8.drop { $0 == space }
-        let version = line.prefix { $0 != space }
-        let code = line.dropFirst(version.count).drop { $0 == space }.prefix { $0 != space }
-        let isHTTP = version.starts(with: "http/".utf8) { $0 | 0x20 == $1 | 0x20 }
-        guard isHTTP, code.count == 3, code.allSatisfy({ (0x30...0x39).contains($0) }) else { throw noStatus }
-        let status = code.reduce(0) { $0 * 10 + Int($1 & 15) }
-        guard (200...599).contains(status) else { throw noStatus }
+        let words = startLine.split(separator: " ", omittingEmptySubsequences: true)
+        guard words.count >= 2, words[0].uppercased().hasPrefix("HTTP/"), words[1].utf8.count == 3, let status = Int(words[1]),
+            (200...599).contains(status)
+        else { throw .malformed("it begins with \(Self.shown(startLine)) instead of a status line") }
         return status
     }
-
-    private var noStatus: ODataBatchError { .malformed("it begins with \(Self.shown(startLine)) instead of a status line") }
 
     /// Scalars, because a single character can be of any length.
     static func shown(_ text: String) -> String { "'" + VisibleText.of(String(text.unicodeScalars.prefix(40))) + "'" }
@@ -98,7 +89,7 @@ private struct MessageHead {
             if line.isEmpty { break }
             end = line.next
         }
-        headers = HTTPFields(HTTPFields.Lines([UInt8](bytes[min(firstField, end)..<end])).fields)
+        headers = HTTPFields(HTTPFields.Lines([UInt8](bytes[firstField..<end])).fields)
         length = end < bytes.count ? line.next : bytes.count
     }
 

@@ -102,9 +102,7 @@ struct MultipartBatchReader {
     }
 
     private mutating func begin(_ fields: HTTPFields) {
-        let text = fields[.contentType]
-        // Nearly all parts are messages, whose type needn't be read.
-        let type = text?.utf8.first.map { $0 | 0x20 } == UInt8(ascii: "m") ? text.flatMap { MediaType($0) } : nil
+        let type = fields[.contentType].flatMap { MediaType($0) }
         guard type?.type == "multipart" else {
             current = .message(Content(id: fields["Content-ID"]))
             return

@@ -2,7 +2,7 @@ import Foundation
 import ODataMetadata
 import WebServiceClient
 
-/// An object in a change's body that is left to verify. A list of them takes the place of recursion, since values nest deeply.
+/// An object in a change's body that isn't verified yet. A list of such objects replaces recursion, because values nest deeply.
 struct BodyPart {
     /// The effect of the change on the object.
     enum Use {
@@ -95,7 +95,7 @@ extension WriteVerifier {
 
     /// Returns the type that an object states, or else its declared type.
     ///
-    /// - Returns: the type, and whether it is the object's own. The model may not include that, and then it is a base type.
+    /// - Returns: The type, and whether it is the object's own. The model may not include that, and then it is a base type.
     private mutating func statedType(of part: BodyPart) -> (type: ServiceModel.StructuredType, isKnown: Bool) {
         guard let name = ItemControl.typeName(of: part.object) else {
             if part.use == .creation, part.type.isAbstract {

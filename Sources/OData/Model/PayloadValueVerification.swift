@@ -7,9 +7,9 @@ extension WriteVerifier {
     /// Verifies the value of a property or a parameter.
     ///
     /// - Parameters:
-    ///   - name: the property or the parameter.
-    ///   - part: the object that contains it.
-    ///   - rest: takes the objects in the value.
+    ///   - name: The property or the parameter.
+    ///   - part: The object that contains it.
+    ///   - rest: Takes the objects in the value.
     mutating func verify(
         _ value: ODataValue, _ type: ServiceModel.TypeReference, _ name: String, in part: BodyPart, _ steps: [PathStep],
         _ rest: inout [BodyPart]

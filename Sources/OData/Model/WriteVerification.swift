@@ -51,10 +51,10 @@ extension ServiceClient where Self: ODataClient {
     /// earlier part creates. The properties of a replacement, an upsert or a delta may be read-only, since services ignore these.
     ///
     /// - Parameters:
-    ///   - model: the model of the service.
-    ///   - isolation: the caller's isolation, which the closure shares.
-    ///   - changes: makes one change with the client, or sends one batch, all of whose changes are compared.
-    /// - Returns: all differences; empty if there are none.
+    ///   - model: The model of the service.
+    ///   - isolation: The caller's isolation, which the closure shares.
+    ///   - changes: Makes one change with the client, or sends one batch, all of whose changes are compared.
+    /// - Returns: All differences; empty if there are none.
     /// - Throws: `ServiceError` if the closure only reads, or if the change can't be written; the closure's own errors.
     public func verify<Result>(
         against model: ServiceModel, isolation: isolated (any Actor)? = #isolation, _ changes: (Self) async throws -> Result

@@ -164,8 +164,9 @@ public struct AuthenticationAttempt: Sendable {
         self.target = target
     }
 
-    /// Masks a secret that the provider puts into the request's URL in all texts about the request and its response. Header fields that
-    /// aren't known to be harmless are masked anyway.
+    /// Masks a secret of the request in all texts about the request and its response.
+    ///
+    /// Call it for a secret in the URL, and for one in a header field whose name doesn't mark it as secret: servers may repeat values.
     public mutating func mask(_ secret: String) {
         request.secrets = RequestSecrets.adding([secret], to: request.secrets)
     }

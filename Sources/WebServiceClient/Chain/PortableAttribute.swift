@@ -4,8 +4,8 @@
 ///
 /// The types are listed in `AttributeCatalog`. OpenAPI documents of exported tables, profiles and stored calls use that list.
 package protocol DescribedAttribute: EndpointAttribute, Hashable {
-    /// The first words of the texts, up to a blank, a dot or a parenthesis. The default is the name of the type. Without any, texts of the
-    /// type aren't read; its file has the reason.
+    /// The first words of the texts, up to a blank, a dot or a parenthesis. The default is the name of the type. A type
+    /// without first words isn't read from texts; its file has the reason.
     static var firstWords: [String] { get }
 
     /// Reads the text that descriptions have for a value.

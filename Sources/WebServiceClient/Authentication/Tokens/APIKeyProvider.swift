@@ -122,6 +122,8 @@ public struct APIKeyProvider: AuthenticationProvider {
     }
 
     private func add(_ key: String, isSecond: Bool, to attempt: inout AuthenticationAttempt) throws {
+        // The service may repeat the key, and not every name marks its value as secret.
+        attempt.mask(key)
         switch place {
         case .header(let name):
             guard HTTPFields.Field(name: name, value: key).isValid else {
@@ -129,14 +131,11 @@ public struct APIKeyProvider: AuthenticationProvider {
                     .unusableToken,
                     message: "The value for \(name) has CR, LF or NUL, or the name isn't a token. Often the value ends with a line break.")
             }
-            // Not every name marks the value as secret.
-            attempt.mask(key)
             attempt.request.headers[name] = key
         case .query(let name):
             // A tunnel's request has no query.
             guard !attempt.isForTunnel else { return }
             attempt.request.url = try Self.url(attempt.request.url, with: name, key)
-            attempt.mask(key)
         case .cookie(let name):
             let field = HTTPFields.Field(name: "Cookie", value: "\(name)=\(key)")
             guard HTTPFields.Name.isToken(name), field.isValid, !key.utf8.contains(UInt8(ascii: ";")) else {
@@ -144,7 +143,6 @@ public struct APIKeyProvider: AuthenticationProvider {
                     .unusableToken,
                     message: "The key for the cookie \(name) has characters that a cookie can't have, or the name isn't a token.")
             }
-            attempt.mask(key)
             attempt.request.headers.addCookie(field.value, replacing: name)
         }
         attempt.memo = Sent(key: key, isSecond: isSecond)
