@@ -129,6 +129,19 @@ private func boundUnixSocket(_ path: String) throws -> Int32 {
     return descriptor
 }
 
+/// The port of an IPv4 socket's own or other end; `nil` if the descriptor has none.
+private func port(
+    of descriptor: Int32, _ name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+) -> Int? {
+    var address = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isKnown = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(descriptor, $0, &size) == 0 }
+    }
+    guard isKnown, address.sin_family == sa_family_t(AF_INET) else { return nil }
+    return Int(UInt16(bigEndian: address.sin_port))
+}
+
 /// A port that is reserved but refuses connections.
 package final class DeafPort: Sendable {
     package let number: Int
@@ -170,6 +183,20 @@ package final class RawConnection {
         self.descriptor = descriptor
         var patience = timeval(tv_sec: 300, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// The client's port.
+    package var clientPort: Int { port(of: descriptor, getpeername) ?? 0 }
+
+    /// Whether the client's socket, in this process, has something to read or has ended: on a busy machine the system delivers bytes some
+    /// time after they were written.
+    package static func hasArrived(atClientPort clientPort: Int) -> Bool {
+        for descriptor in 0..<min(getdtablesize(), 65_536) where port(of: descriptor, getsockname) == clientPort {
+            var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            return poll(&state, 1, 0) > 0
+        }
+        // The client has closed it already.
+        return true
     }
 
     /// Returns the next request with its body; `nil` if the client has closed.

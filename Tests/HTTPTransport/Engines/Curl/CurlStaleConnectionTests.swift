@@ -61,10 +61,11 @@ struct CurlStaleConnectionTests {
 
     /// A server that misbehaves on each connection after the first answer, and counts the later requests on all connections.
     private static func server(
-        _ item: Case, after delay: Int, _ hasRead: Locked<Bool>, _ isDone: Locked<Bool>, _ counted: Locked<Int>
+        _ item: Case, after delay: Int, _ hasRead: Locked<Bool>, _ isDone: Locked<Bool>, _ counted: Locked<Int>, _ clientPort: Locked<Int>
     ) throws -> RawServer {
         try RawServer { connection in
             guard let first = connection.readRequest() else { return }
+            if first.line.contains("/first") { clientPort.withLock { [port = connection.clientPort] in $0 = port } }
             guard first.line.contains("/first") else {
                 counted.withLock { $0 += 1 }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond")
@@ -96,25 +97,32 @@ struct CurlStaleConnectionTests {
     @Test(arguments: cases, seconds)
     func `a used connection with something to read carries no request`(item: Case, second: ServiceRequest.Method) async throws {
         for delay in [0, 3, 20] {
-            let (hasRead, isDone, counted) = (Locked(false), Locked(false), Locked(0))
-            let server = try Self.server(item, after: delay, hasRead, isDone, counted)
+            let (hasRead, isDone, counted, clientPort) = (Locked(false), Locked(false), Locked(0), Locked(0))
+            let server = try Self.server(item, after: delay, hasRead, isDone, counted, clientPort)
             let transport = try CurlTransport()
             #expect(try await Self.body(transport, try server.request(item.method, "/first")) == item.body)
             hasRead.withLock { $0 = true }
             while !isDone.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
-            // Bytes that the server has written arrive a moment later.
-            try await Task.sleep(for: .milliseconds(delay == 20 ? 60 : 5))
+            try await Self.arrival(at: clientPort)
+            if delay == 20 { try await Task.sleep(for: .milliseconds(60)) }
             let body = second == .get ? nil : RequestBody(Data("once".utf8))
             #expect(try await Self.body(transport, try server.request(second, "/second", body: body)) == "second")
             #expect(counted.withLock { $0 } == 1)
         }
     }
 
+    /// Waits until the client's socket has what the server has written, or its end.
+    private static func arrival(at clientPort: Locked<Int>) async throws {
+        let port = clientPort.withLock { $0 }
+        while !RawConnection.hasArrived(atClientPort: port) { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
     @Test func `a streamed body goes out whole over the new connection`() async throws {
-        let received = Locked<[Data]>([])
+        let (received, clientPort) = (Locked<[Data]>([]), Locked(0))
         let isDone = Locked(false)
         let server = try RawServer { connection in
             guard let first = connection.readRequest() else { return }
+            if first.line.contains("/first") { clientPort.withLock { [port = connection.clientPort] in $0 = port } }
             received.withLock { $0.append(first.body) }
             connection.write(Self.ok)
             if first.line.contains("/first") { connection.write("X") }
@@ -124,7 +132,7 @@ struct CurlStaleConnectionTests {
         let transport = try CurlTransport()
         #expect(try await Self.body(transport, try server.request(.get, "/first")) == "first")
         while !isDone.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
-        try await Task.sleep(for: .milliseconds(5))
+        try await Self.arrival(at: clientPort)
         let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let stream = RequestBody(length: Int64(bytes.count)) {
             AsyncThrowingStream { continuation in
