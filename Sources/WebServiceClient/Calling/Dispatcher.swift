@@ -2,8 +2,9 @@ import Foundation
 
 /// Runs one call: binds, sends through the chain, reads, judges, decodes. Every error that it throws names the call.
 ///
-/// The common path is inlined, here and in the chain's stages. An async function queries the runtime for its executor on each entry and
-/// return, under the task's lock; without inlining, a call makes about forty such queries.
+/// The async functions of the common path are inlined, here and in the chain's stages. An async function queries the runtime for its
+/// executor on each entry and return, under the task's lock; without inlining, a call makes about forty such queries. Their other parts
+/// are functions that aren't inlined: whatever an async function contains is memory that each call holds until its response arrives.
 struct Dispatcher: Sendable {
     let state: ClientState
     let endpoint: ResolvedEndpoint
@@ -18,16 +19,27 @@ struct Dispatcher: Sendable {
         started = state.runtime.clock.now()
     }
 
-    /// The result of the chain, before the response's body is read.
-    struct Exchange: Sendable {
+    /// The result of the chain, before the response's body is read. A class, because a call that waits keeps what it copies.
+    final class Exchange: Sendable {
         let record: CallRecord
         /// The last request sent: prepared and redirected, but without what authentication adds.
         let request: ServiceRequest
         let response: TransportResponse
         /// The wait that the response asks for, if it is a failure.
-        var askedWait: Duration?
+        let askedWait: Duration?
         /// Whether an error handler accepted an exchange without a response.
-        var isAcceptedFailure = false
+        let isAcceptedFailure: Bool
+
+        init(
+            record: CallRecord, request: ServiceRequest, response: TransportResponse, askedWait: Duration? = nil,
+            isAcceptedFailure: Bool = false
+        ) {
+            self.record = record
+            self.request = request
+            self.response = response
+            self.askedWait = askedWait
+            self.isAcceptedFailure = isAcceptedFailure
+        }
 
         /// The request with all secrets that the response may repeat, for errors.
         var requestOfErrors: ServiceRequest {
@@ -72,26 +84,38 @@ struct Dispatcher: Sendable {
         let (record, place) = try begin(bound)
         defer { end(record, place) }
         let turn = record.attributes.isEmpty ? nil : record.attributes[OfferedTurn.self]?.take()
-        let sent = try turn.map { try changed(bound, by: $0, record) } ?? bound
-        var reader = ResponseReader(endpoint: endpoint, exchange: try await send(sent, record))
+        var reader = ResponseReader(endpoint: endpoint, exchange: try await send(turned(bound, by: turn, record), record))
         do {
             let body = try await read(&reader)
             try await reader.judge(body, takesEmpty: ResultKind.takesEmpty(Value.self))
-            try checkCancellation()
-            let value = try reader.decode(Value.self, from: body)
-            turn?.note(body, by: reader)
-            try checkCancellation()
-            // From here on the call can't be cancelled any more.
-            if let cause = record.cancellation.finish() { throw cause }
-            state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
+            let value = try completed(Value.self, from: body, reader, turn)
             return (value, reader.exchange.response)
         } catch {
-            // Cancellation takes precedence over any other error.
-            if let cause = record.cancellation.finish() { throw reader.ended(by: cause, error) }
-            try checkCancellation()
-            state.canary?.note(endpoint.plan.key, error: error, generation: state.profileGeneration)
-            throw error
+            throw ended(error, reader)
         }
+    }
+
+    /// Decodes the value of a successful call. From then on the call can't be cancelled any more.
+    @inline(never)
+    private func completed<Value: Decodable>(
+        _ type: Value.Type, from body: Data, _ reader: ResponseReader, _ turn: (any CallTurn)?
+    ) throws -> Value {
+        try checkCancellation()
+        let value = try reader.decode(type, from: body)
+        turn?.note(body, by: reader)
+        try checkCancellation()
+        if let cause = reader.exchange.record.cancellation.finish() { throw cause }
+        state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
+        return value
+    }
+
+    /// Ends a call after an error in its response. Cancellation takes precedence over any other error.
+    @inline(never)
+    private func ended(_ error: any Error, _ reader: ResponseReader) -> any Error {
+        if let cause = reader.exchange.record.cancellation.finish() { return reader.ended(by: cause, error) }
+        if Task.isCancelled { return CancellationError() }
+        state.canary?.note(endpoint.plan.key, error: error, generation: state.profileGeneration)
+        return error
     }
 
     /// Returns the complete body. If the body ends early, the error handler decides, as for any failed exchange; if it accepts, the body is
@@ -101,12 +125,18 @@ struct Dispatcher: Sendable {
         do {
             return try await reader.body()
         } catch let failure as ServiceError {
-            guard let handler = endpoint.settings.errorHandler, reader.exchange.record.cancellation.cause == nil else { throw failure }
-            reader = ResponseReader(
-                endpoint: endpoint,
-                exchange: try await judge(failure, with: handler, request: reader.exchange.request, reader.exchange.record))
+            reader = try await judged(failure, of: reader)
             return Data()
         }
+    }
+
+    /// Asks the error handler about a body that ended early.
+    @inline(never)
+    private func judged(_ failure: ServiceError, of reader: ResponseReader) async throws -> ResponseReader {
+        let exchange = reader.exchange
+        guard let handler = endpoint.settings.errorHandler, exchange.record.cancellation.cause == nil else { throw failure }
+        return ResponseReader(
+            endpoint: endpoint, exchange: try await judge(failure, with: handler, request: exchange.request, exchange.record))
     }
 
     // MARK: Sending
@@ -126,6 +156,7 @@ struct Dispatcher: Sendable {
     /// Binds a call to a path below the service root.
     ///
     /// - Parameter target: The percent-encoded path and query that replace the endpoint's.
+    @inline(never)
     func bind(_ arguments: [(any Sendable)?], target: String? = nil) throws -> BoundRequest {
         var binder = RequestBinder(endpoint, arguments, target: target)
         if endpoint.plan.serviceRoot != nil { binder.allowedOrigins = state.allowedOrigins }
@@ -167,7 +198,7 @@ struct Dispatcher: Sendable {
     /// Begins a call: from here on it is listed, and can be cancelled.
     ///
     /// - Returns: The call's record and its place in the list; a dry run isn't listed.
-    @inline(__always)
+    @inline(never)
     func begin(_ bound: BoundRequest) throws -> (CallRecord, LiveCalls.Place?) {
         let attributes = attributes
         if !attributes.isEmpty { try checkAddedAttributes() }
@@ -262,9 +293,10 @@ struct Dispatcher: Sendable {
         return own
     }
 
-    /// Returns the request of one call of a series.
+    /// Returns the request of one call of a series, or the request itself.
     @inline(never)
-    private func changed(_ bound: BoundRequest, by turn: any CallTurn, _ record: CallRecord) throws -> BoundRequest {
+    private func turned(_ bound: BoundRequest, by turn: (any CallTurn)?, _ record: CallRecord) throws -> BoundRequest {
+        guard let turn else { return bound }
         do {
             return try turn.changed(bound, record.attributes, allowedOrigins: state.allowedOrigins)
         } catch {
@@ -276,36 +308,53 @@ struct Dispatcher: Sendable {
     /// Sends a request through the chain.
     @inline(__always)
     func send(_ bound: BoundRequest, _ record: CallRecord) async throws -> Exchange {
+        let (request, context) = start(bound, record)
+        do {
+            try checkCancellation()
+            try record.cancellation.check()
+            return exchange(record, request, try await response(to: request, context))
+        } catch {
+            return try await judged(error, of: request, record)
+        }
+    }
+
+    /// The request with the call's deadline, and the context that it passes through the chain with.
+    @inline(never)
+    private func start(_ bound: BoundRequest, _ record: CallRecord) -> (ServiceRequest, CallContext) {
         var request = bound.request
         if let timeout = options.timeout { request.timeouts.total = timeout }
         if let total = request.timeouts.total { request.end = started.advanced(by: total) }
         var context = CallContext(record)
         context.prepare = options.prepare
+        return (request, context)
+    }
+
+    @inline(never)
+    private func exchange(_ record: CallRecord, _ request: ServiceRequest, _ response: TransportResponse) -> Exchange {
+        let end = record.end
+        return Exchange(record: record, request: end.request ?? request, response: response, askedWait: end.askedWait)
+    }
+
+    /// Wraps the error of a call without a response, and asks the error handler about it.
+    @inline(never)
+    private func judged(_ error: any Error, of bound: ServiceRequest, _ record: CallRecord) async throws -> Exchange {
+        let last = record.exchange
+        var request = last?.request ?? bound
+        request.secrets = record.secrets(adding: request.secrets)
+        // A call that is cancelled now can't fail in another way any more, and the error handler isn't asked.
+        let cause = record.cancellation.cause
+        let wrapped = wrap(
+            cause ?? error, stage: .chain, request: request, answer: last?.answer, askedWait: record.end.askedWait,
+            isByProvider: record.hasProviderFailed)
+        guard cause == nil, let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else {
+            _ = record.cancellation.finish()
+            throw wrapped
+        }
         do {
-            try checkCancellation()
-            try record.cancellation.check()
-            let response = try await response(to: request, &context)
-            let end = record.end
-            return Exchange(record: record, request: end.request ?? request, response: response, askedWait: end.askedWait)
+            return try await judge(failure, with: handler, request: request, record)
         } catch {
-            let last = record.exchange
-            request = last?.request ?? request
-            request.secrets = record.secrets(adding: request.secrets)
-            // A call that is cancelled now can't fail in another way any more, and the error handler isn't asked.
-            let cause = record.cancellation.cause
-            let wrapped = wrap(
-                cause ?? error, stage: .chain, request: request, answer: last?.answer, askedWait: record.end.askedWait,
-                isByProvider: record.hasProviderFailed)
-            guard cause == nil, let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else {
-                _ = record.cancellation.finish()
-                throw wrapped
-            }
-            do {
-                return try await judge(failure, with: handler, request: request, record)
-            } catch {
-                guard let cause = record.cancellation.finish() else { throw error }
-                throw wrap(cause, stage: .chain, request: request, answer: last?.answer)
-            }
+            guard let cause = record.cancellation.finish() else { throw error }
+            throw wrap(cause, stage: .chain, request: request, answer: last?.answer)
         }
     }
 
@@ -319,10 +368,15 @@ struct Dispatcher: Sendable {
     /// Sends a request through the chain and returns the response. A dry run of this client is passed on in the context. The task-local
     /// values are cleared: calls that interceptors make are sent, and don't inherit attributes.
     @inline(__always)
-    private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
-        let dryRun = DryRun.current
-        if dryRun == nil, CallAttributes.current == nil, CallRun.current == nil { return try await chain(request, context) }
-        if let dryRun, dryRun.catches(state.client) {
+    private func response(to request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        if DryRun.current == nil, CallAttributes.current == nil, CallRun.current == nil { return try await chain(request, context) }
+        return try await responseWithoutLocals(to: request, context)
+    }
+
+    @inline(never)
+    private func responseWithoutLocals(to request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        var context = context
+        if let dryRun = DryRun.current, dryRun.catches(state.client) {
             if let answer = dryRun.takeAnswer(to: request) { return answer }
             if dryRun.isPending { context.dryRun = dryRun }
         }
@@ -339,6 +393,13 @@ struct Dispatcher: Sendable {
     private func chain(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
         let chain = context.attributes.isEmpty && context.record.identifier == nil ? state.chain.plain : state.chain.full
         guard let end = request.end, context.prepare != nil || state.runsOtherCode else { return try await chain(request, context) }
+        return try await ended(at: end, request, context, chain)
+    }
+
+    @inline(never)
+    private func ended(
+        at end: MonotonicInstant, _ request: ServiceRequest, _ context: CallContext, _ chain: @escaping NextInterceptor
+    ) async throws -> TransportResponse {
         let deadline = ChildWork.Deadline(instant: end, clock: state.runtime.clock) { ChildWork.timedOut(request) }
         return try await ChildWork.run(unless: context.record.cancellation, until: deadline) { try await chain(request, context) }
     }
@@ -381,83 +442,5 @@ struct Dispatcher: Sendable {
         }
         return ErrorWrapper(call: endpoint.identity, request: request, response: response, secrets: secrets, isByProvider: isByProvider)
             .wrap(error, stage: stage)
-    }
-}
-
-// Streamed bodies.
-extension Dispatcher {
-    /// Returns the body of a call as a stream. Reading the stream throws the call's errors. If the response is a failure, the first 64 KiB
-    /// of its body are read to judge it.
-    func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
-        var bound = bound
-        bound.isStream = true
-        // The caller receives the bytes unparsed, so any media type is acceptable.
-        if !endpoint.hasOwnAccept { bound.request.headers[.accept] = "*/*" }
-        let (response, reader) = try await streamWithReader(to: bound)
-        return response.map { $0.failing(as: reader.broken) }
-    }
-
-    /// Returns the body of a call as a stream, with the reader that creates the call's errors while the body is read.
-    ///
-    /// - Parameters:
-    ///   - limit: The maximum number of bytes of a failure's body that are read to judge it.
-    ///   - wait: The time to wait before the request is sent. The call's deadline begins afterwards.
-    ///   - keeps: Whether the caller judges a response itself, so that its body is returned whatever its status.
-    func streamWithReader(
-        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit, after wait: Duration = .zero,
-        keeping keeps: @Sendable (TransportResponse) -> Bool = { _ in false }
-    ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
-        var bound = bound
-        bound.isStream = true
-        let (record, place) = try begin(bound)
-        // The call ends with its body, or when the body is released.
-        let end = ending(record, place)
-        let exchange: Exchange
-        do {
-            exchange = try await waiting(wait, bound, record).send(bound, record)
-        } catch {
-            end()
-            throw error
-        }
-        let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
-        let body: ResponseBody
-        do {
-            let isKept = keeps(exchange.response)
-            let judged = isKept ? exchange.response.body : try await reader.judgedStream(failuresUpTo: limit)
-            try checkCancellation()
-            try record.cancellation.check()
-            body = judged.observed(check: { try record.cancellation.check() }, ended: end)
-            if body.data != nil { end() }
-            // The caller judges other kept responses, such as the 416 of a resumed download.
-            if !isKept || (200..<300).contains(exchange.response.status) {
-                state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
-            }
-        } catch {
-            end()
-            if let cause = record.cancellation.cause { throw reader.ended(by: cause, error) }
-            try checkCancellation()
-            state.canary?.note(endpoint.plan.key, error: error, generation: state.profileGeneration)
-            throw error
-        }
-        let response = exchange.response
-        var result = ServiceResponse(
-            value: body, status: response.status, headers: response.headers, url: response.url,
-            duration: state.runtime.clock.now() - started, httpVersion: response.httpVersion, report: response.report)
-        result.secrets = response.secrets
-        result.source = response.source
-        return (result, reader)
-    }
-
-    /// Waits before a call is sent, and returns the dispatcher whose deadline begins then.
-    private func waiting(_ wait: Duration, _ bound: BoundRequest, _ record: CallRecord) async throws -> Dispatcher {
-        guard wait > .zero else { return self }
-        do {
-            try await state.runtime.clock.sleep(wait, unless: record.cancellation)
-        } catch {
-            throw wrap(record.cancellation.cause ?? error, stage: .chain, request: bound.request)
-        }
-        var dispatcher = self
-        dispatcher.started = state.runtime.clock.now()
-        return dispatcher
     }
 }

@@ -30,17 +30,23 @@ struct ResponseReader: Sendable {
         if exchange.isAcceptedFailure { return }
         let isSuccess = endpoint.success.contains(response.status) || (response.status == 304 && isConditionalRead && takesEmpty())
         if let handler = endpoint.settings.errorHandler {
-            let handled = HandledResponse(
-                status: response.status, headers: response.headers, url: response.url, body: body, decoder: endpoint.decoder)
-            let outcome = CallOutcome(
-                call: endpoint.identity, request: exchange.request, result: .response(handled), isSuccess: isSuccess)
-            switch await handler.verdict(on: outcome) {
-            case .accept: return
-            case .fail(let cause): throw refused(by: cause, body: body)
-            case .default: break
-            }
+            if try await isAccepted(by: handler, body, isSuccess) { return }
         }
         guard isSuccess else { throw unsuccessful(body) }
+    }
+
+    /// Whether the error handler takes the response for a success, whatever its status.
+    @inline(never)
+    private func isAccepted(by handler: any ErrorHandler, _ body: Data, _ isSuccess: Bool) async throws -> Bool {
+        let handled = HandledResponse(
+            status: response.status, headers: response.headers, url: response.url, body: body, decoder: endpoint.decoder)
+        let outcome = CallOutcome(
+            call: endpoint.identity, request: exchange.request, result: .response(handled), isSuccess: isSuccess)
+        switch await handler.verdict(on: outcome) {
+        case .accept: return true
+        case .fail(let cause): throw refused(by: cause, body: body)
+        case .default: return false
+        }
     }
 
     /// Whether the request is conditional and the server may answer that the resource is unchanged.
@@ -104,6 +110,7 @@ struct ResponseReader: Sendable {
             cancel: { body.cancel() })
     }
 
+    @inline(never)
     private func unsuccessful(_ body: Data) -> ServiceError {
         let hint =
             switch response.status {
@@ -321,6 +328,7 @@ struct ResponseReader: Sendable {
     }
 
     /// - Parameter body: The bytes received before the error.
+    @inline(never)
     private func wrap(_ error: any Error, stage: ServiceError.Stage, body: Data) -> any Error {
         let request = exchange.requestOfErrors
         return ErrorWrapper(

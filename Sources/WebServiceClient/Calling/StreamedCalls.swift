@@ -8,6 +8,81 @@ protocol StreamedResult: Sendable {
 }
 
 extension Dispatcher {
+    /// Returns the body of a call as a stream. Reading the stream throws the call's errors. If the response is a failure, the first 64 KiB
+    /// of its body are read to judge it.
+    func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
+        var bound = bound
+        bound.isStream = true
+        // The caller receives the bytes unparsed, so any media type is acceptable.
+        if !endpoint.hasOwnAccept { bound.request.headers[.accept] = "*/*" }
+        let (response, reader) = try await streamWithReader(to: bound)
+        return response.map { $0.failing(as: reader.broken) }
+    }
+
+    /// Returns the body of a call as a stream, with the reader that creates the call's errors while the body is read.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes of a failure's body that are read to judge it.
+    ///   - wait: The time to wait before the request is sent. The call's deadline begins afterwards.
+    ///   - keeps: Whether the caller judges a response itself, so that its body is returned whatever its status.
+    func streamWithReader(
+        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit, after wait: Duration = .zero,
+        keeping keeps: @Sendable (TransportResponse) -> Bool = { _ in false }
+    ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
+        var bound = bound
+        bound.isStream = true
+        let (record, place) = try begin(bound)
+        // The call ends with its body, or when the body is released.
+        let end = ending(record, place)
+        let exchange: Exchange
+        do {
+            exchange = try await waiting(wait, bound, record).send(bound, record)
+        } catch {
+            end()
+            throw error
+        }
+        let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
+        let body: ResponseBody
+        do {
+            let isKept = keeps(exchange.response)
+            let judged = isKept ? exchange.response.body : try await reader.judgedStream(failuresUpTo: limit)
+            try checkCancellation()
+            try record.cancellation.check()
+            body = judged.observed(check: { try record.cancellation.check() }, ended: end)
+            if body.data != nil { end() }
+            // The caller judges other kept responses, such as the 416 of a resumed download.
+            if !isKept || (200..<300).contains(exchange.response.status) {
+                state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
+            }
+        } catch {
+            end()
+            if let cause = record.cancellation.cause { throw reader.ended(by: cause, error) }
+            try checkCancellation()
+            state.canary?.note(endpoint.plan.key, error: error, generation: state.profileGeneration)
+            throw error
+        }
+        let response = exchange.response
+        var result = ServiceResponse(
+            value: body, status: response.status, headers: response.headers, url: response.url,
+            duration: state.runtime.clock.now() - started, httpVersion: response.httpVersion, report: response.report)
+        result.secrets = response.secrets
+        result.source = response.source
+        return (result, reader)
+    }
+
+    /// Waits before a call is sent, and returns the dispatcher whose deadline begins then.
+    private func waiting(_ wait: Duration, _ bound: BoundRequest, _ record: CallRecord) async throws -> Dispatcher {
+        guard wait > .zero else { return self }
+        do {
+            try await state.runtime.clock.sleep(wait, unless: record.cancellation)
+        } catch {
+            throw wrap(record.cancellation.cause ?? error, stage: .chain, request: bound.request)
+        }
+        var dispatcher = self
+        dispatcher.started = state.runtime.clock.now()
+        return dispatcher
+    }
+
     /// Sends a bound request of a streamed call.
     @inline(never)
     func streamed<Value>(

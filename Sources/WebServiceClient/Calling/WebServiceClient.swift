@@ -266,6 +266,7 @@ extension WebServiceClient {
         SeriesCall(client: self, arguments: arguments) { try self.dispatcher(function, prepare, timeout) }
     }
 
+    @inline(never)
     private func dispatcher(
         _ function: String, _ prepare: (@Sendable (inout ServiceRequest) async throws -> Void)?, _ timeout: Duration?
     ) throws -> Dispatcher {

@@ -222,6 +222,7 @@ package final class CallRecord: Sendable {
     ///
     /// - Parameter isHedge: Whether the exchange runs in addition to another one, whose record is kept.
     /// - Returns: The exchange's number, which its answer refers to.
+    @inline(never)
     func begins(_ request: ServiceRequest, isHedge: Bool = false) -> Int {
         state.withLock { state in
             state.number += 1

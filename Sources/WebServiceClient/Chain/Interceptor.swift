@@ -89,17 +89,35 @@ struct CallPreparation: Interceptor {
 
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
-        var request = request
-        let isWatched = boundary.watches(context)
-        if isWatched, let bound = context.record.outside { request = boundary.withoutAdditions(request, to: bound, context) }
+        let request = context.prepare == nil ? checked(unprepared(request, context), context) : try await prepared(request, context)
+        return try await next(request, context)
+    }
+
+    /// Runs the call's `prepare`.
+    @inline(never)
+    private func prepared(_ request: ServiceRequest, _ context: CallContext) async throws -> ServiceRequest {
+        var request = unprepared(request, context)
         try await context.prepare?(&request)
-        if isWatched { request = boundary.withinOrigin(request, context) }
+        return checked(request, context)
+    }
+
+    /// The request without what the client's interceptors have added to a call outside the service.
+    @inline(never)
+    private func unprepared(_ request: ServiceRequest, _ context: CallContext) -> ServiceRequest {
+        guard boundary.watches(context), let bound = context.record.outside else { return request }
+        return boundary.withoutAdditions(request, to: bound, context)
+    }
+
+    /// The request with what must be true after all preparation.
+    @inline(never)
+    private func checked(_ request: ServiceRequest, _ context: CallContext) -> ServiceRequest {
+        var request = boundary.watches(context) ? boundary.withinOrigin(request, context) : request
         // A boundary other than the body's own makes the body unreadable, so it is always replaced.
         if let body = request.body {
             if body.contentTypeIsBinding, let type = body.contentType { request.headers[.contentType] = type }
             if case .stream = body.source { request.body = body.wrappingErrors }
         }
-        return try await next(request, context)
+        return request
     }
 }
 

@@ -13,36 +13,59 @@ struct Redirects: Interceptor {
 
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
-        let first = request.url
-        var request = request
+        var hops = Hops(request)
         var context = context
-        var seen: Set<String> = []
         while true {
             // A single call site for `next`, so that later stages can be inlined.
-            let response = try await next(request, context)
-            guard Self.isRedirect(response.status) else { return response }
-            let policy = context.attributes[RedirectPolicy.self] ?? policy
-            guard policy.rule != .stop, let location = response.headers.reference(.location) else { return response }
+            let response = try await next(hops.request, context)
+            guard Self.isRedirect(response.status), try hops.follow(response, by: self, &context) else { return response }
+        }
+    }
+
+    /// The requests of one pass through the stage.
+    private struct Hops {
+        private(set) var request: ServiceRequest
+        private let first: URL
+        /// The requests before this one.
+        private var seen: Set<String> = []
+
+        init(_ request: ServiceRequest) {
+            self.request = request
+            first = request.url
+        }
+
+        /// Makes the request of the next hop.
+        ///
+        /// - Returns: Whether the redirect is followed; otherwise its response is delivered.
+        @inline(never)
+        mutating func follow(_ response: TransportResponse, by stage: Redirects, _ context: inout CallContext) throws -> Bool {
+            let policy = context.attributes[RedirectPolicy.self] ?? stage.policy
+            guard policy.rule != .stop, let location = response.headers.reference(.location) else { return false }
             response.body.cancel()
-            seen.insert(Self.mark(of: request))
+            seen.insert(mark(of: request))
             let origin = request.origin
-            request = try Self.request(after: request, status: response.status, location: location, from: response.url)
-            request = boundary.afterRedirect(request, from: origin, context)
-            guard !seen.contains(Self.mark(of: request)) else {
-                throw RedirectError(reason: .loop, message: "The redirects form a loop: \(Self.place(request)) was requested before.")
+            request = try Redirects.request(after: request, status: response.status, location: location, from: response.url)
+            request = stage.boundary.afterRedirect(request, from: origin, context)
+            guard !seen.contains(mark(of: request)) else {
+                throw RedirectError(reason: .loop, message: "The redirects form a loop: \(place(request)) was requested before.")
             }
             guard context.hop < policy.limit else {
                 throw RedirectError(
-                    reason: .tooMany, message: "There were more than \(policy.limit) redirects, the last to \(Self.place(request)).")
+                    reason: .tooMany, message: "There were more than \(policy.limit) redirects, the last to \(place(request)).")
             }
             if policy.rule == .sameOrigin, request.origin != Origin(first) {
                 throw RedirectError(
                     reason: .otherOrigin,
-                    message: "The redirect to \(Self.place(request)) leaves the origin; allow it with .redirects(.follow) if it is right.")
+                    message: "The redirect to \(place(request)) leaves the origin; allow it with .redirects(.follow) if it is right.")
             }
             context.hop += 1
             context.record.countRedirect()
+            return true
         }
+
+        private func mark(of request: ServiceRequest) -> String { "\(request.method) \(request.url.absoluteString)" }
+
+        private func place(_ request: ServiceRequest) -> String { SecretMask.text(of: request) }
     }
 
     private static func isRedirect(_ status: Int) -> Bool {
@@ -58,16 +81,8 @@ struct Redirects: Interceptor {
         "Content-MD5", .contentDigest, .reprDigest, .expect,
     ]
 
-    private static func mark(of request: ServiceRequest) -> String {
-        "\(request.method) \(request.url.absoluteString)"
-    }
-
-    private static func place(_ request: ServiceRequest) -> String {
-        SecretMask.text(of: request)
-    }
-
     /// The request of the next hop.
-    private static func request(after request: ServiceRequest, status: Int, location: String, from base: URL) throws -> ServiceRequest {
+    fileprivate static func request(after request: ServiceRequest, status: Int, location: String, from base: URL) throws -> ServiceRequest {
         guard let url = resolve(location, against: base), let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https"
         else {
             let shown = SecretMask.text(ofURL: location, of: request.secrets)

@@ -19,41 +19,44 @@ struct TransportStage: Sendable {
 
     @inline(__always)
     func send(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        var request = request
+        try prepare(&request, context)
+        // A single call site for each way out, so that the function keeps little while it waits.
+        var response =
+            if faults == nil, let cancellable, cancellable.canCancel(request) {
+                try await cancellable.send(request, cancellation: context.record.cancellation)
+            } else {
+                try await otherwise(request, context)
+            }
+        complete(&response, of: request, context)
+        return response
+    }
+
+    /// Checks a request, and gives it what the transport needs of the call.
+    private func prepare(_ request: inout ServiceRequest, _ context: CallContext) throws {
         try Self.check(request)
         try request.timeouts.check(transport.capabilities)
         if request.webSocket != nil { try Self.checkWebSocket(transport.capabilities) }
-        if let trust = request.trust, !trust.isStandard {
-            var request = request
-            try prepare(trust, of: &request, context)
-            return try await exchange(request, context)
-        }
-        return try await exchange(request, context)
-    }
-
-    @inline(__always)
-    private func exchange(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        if let trust = request.trust, !trust.isStandard { try prepare(trust, of: &request, context) }
         // `DryRun.current`: an interceptor may make a dry run of the same call's `next`.
         if let dryRun = context.dryRun ?? DryRun.current { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
-        if let progress = context.record.progress { return try await answered(progress.observing(request), context) }
-        return try await answered(request, context)
+        if let progress = context.record.progress { request = progress.observing(request) }
     }
 
-    @inline(__always)
-    private func answered(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
-        let cancellation = context.record.cancellation
-        var response =
-            if let faults {
-                try await faults.response(to: request, context) { try await cancelled(with: cancellation, request) }
-            } else if let cancellable, cancellable.canCancel(request) {
-                try await cancellable.send(request, cancellation: cancellation)
-            } else {
-                try await cancelled(with: cancellation, request)
-            }
+    /// Notes the answer to a request.
+    private func complete(_ response: inout TransportResponse, of request: ServiceRequest, _ context: CallContext) {
         if let secrets = request.secrets { response.secrets = secrets }
         if let url = context.shownURL { response.url = url }
         context.record.isAnswered(by: response, to: request, exchange: context.exchange)
-        return response
+    }
+
+    /// Sends a request with faults, or over a transport that can't cancel it.
+    @inline(never)
+    private func otherwise(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        let cancellation = context.record.cancellation
+        guard let faults else { return try await cancelled(with: cancellation, request) }
+        return try await faults.response(to: request, context) { try await cancelled(with: cancellation, request) }
     }
 
     /// Sends a request over a transport that only ends an exchange when its task is cancelled. Such a transport, a stub for example, may
