@@ -48,7 +48,8 @@ package enum VisibleText {
 /// Values of any type as text for errors, logs and dumps.
 ///
 /// On Linux, `String(describing:)` traps on a `Date` whose interval is NaN, even deep inside a value. These functions don't trap, and limit
-/// the length of their texts. They trust the description of a type that has one.
+/// the length of their texts. They trust the description of a type that has one, except for types of the standard library and Foundation,
+/// such as `Range`, `DateInterval` and `URLError`, which call the descriptions of their parts.
 package enum ValueText {
     /// The maximum length of a text in characters.
     private static let limit = 64 * 1024
@@ -85,10 +86,11 @@ package enum ValueText {
         case let error as NSError where type(of: value) is NSError.Type:
             for value in error.userInfo.values where !isSafe(value, depth: depth - 1, &budget) { return false }
             return true
+        case let part as any DictionaryPart: return isSafe(part.elements, depth: depth, &budget)
         default: break
         }
         let whole = Mirror(reflecting: value)
-        if describesItself(value, whole) { return true }
+        if describesItself(value, whole), !isSystemValue(value, whole) { return true }
         var mirror: Mirror? = whole
         while let level = mirror {
             for child in level.children where !isSafe(child.value, depth: depth - 1, &budget) { return false }
@@ -105,6 +107,15 @@ package enum ValueText {
         }
     }
 
+    /// Whether the type is a value type of the system, such as `Range` and `EncodingError`. Their descriptions call those of their parts.
+    private static func isSystemValue(_ value: Any, _ mirror: Mirror) -> Bool {
+        guard mirror.displayStyle != .class, !(type(of: value) is AnyClass) else { return false }
+        let name = String(reflecting: type(of: value))
+        return systemModules.contains { name.hasPrefix($0) }
+    }
+
+    private static let systemModules = ["Swift.", "Foundation.", "FoundationEssentials.", "FoundationNetworking."]
+
     /// Whether a date is in the years 0000 to 9999, which all calendars can represent.
     private static func isOrdinary(_ date: Date) -> Bool { ISO8601.text(of: date) != nil }
 
@@ -118,10 +129,14 @@ package enum ValueText {
             return String(describing: value)
         case let error as NSError where type(of: value) is NSError.Type:
             return "\(error.domain) \(error.code) \(spelled(error.userInfo, depth: depth - 1))"
+        case let part as any DictionaryPart: return spelled(part.elements, depth: depth, inside: inside)
         default: break
         }
         let mirror = Mirror(reflecting: value)
-        if describesItself(value, mirror) { return inside ? String(reflecting: value) : String(describing: value) }
+        var budget = most
+        if describesItself(value, mirror), !isSystemValue(value, mirror) || isSafe(value, depth: depth, &budget) {
+            return inside ? String(reflecting: value) : String(describing: value)
+        }
         var parts = mirror.children.prefix(20).map { child in
             let part = spelled(child.value, depth: depth - 1, inside: true)
             // The elements of a tuple have no names.
@@ -143,6 +158,19 @@ package enum ValueText {
         default: return "\(type(of: value))(\(list))"
         }
     }
+}
+
+/// The keys or values of a dictionary, which a mirror doesn't show.
+private protocol DictionaryPart {
+    var elements: [Any] { get }
+}
+
+extension Dictionary.Keys: DictionaryPart {
+    fileprivate var elements: [Any] { Array(self) }
+}
+
+extension Dictionary.Values: DictionaryPart {
+    fileprivate var elements: [Any] { Array(self) }
 }
 
 extension String {

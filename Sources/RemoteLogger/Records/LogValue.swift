@@ -167,7 +167,7 @@ extension UUID: LogValueConvertible {
 
 extension Duration: LogValueConvertible {
     /// The seconds.
-    public var logValue: LogValue { .double(Double(components.seconds) + Double(components.attoseconds) / 1e18) }
+    public var logValue: LogValue { .double(self / .seconds(1)) }
 }
 
 extension Optional: LogValueConvertible where Wrapped: LogValueConvertible {

@@ -40,6 +40,7 @@ import Testing
         let metadata: LogMetadata = [
             "int": Int8(-3), "big": UInt64.max, "float": Float(0.1), "missing": missing, "there": Optional("x"), "id": id,
             "list": [1, 2], "map": ["b": 1, "a": 2], "sub": "abc".dropFirst(), "time": Duration.milliseconds(1_500), "raw": LogValue.null,
+            "ages": Duration.seconds(Int64.max) * 10, "before": Duration.seconds(Int64.min) * 10,
         ]
         #expect(metadata["int"] == .int(-3))
         #expect(metadata["big"] == .string("18446744073709551615"))
@@ -51,6 +52,9 @@ import Testing
         #expect(metadata["map"] == ["a": 2, "b": 1])
         #expect(metadata["sub"] == "bc")
         #expect(metadata["time"] == 1.5)
+        // The components of a duration of 2^63 seconds and more can't be represented.
+        #expect(metadata["ages"] == .double(9.223372036854775807e19))
+        #expect(metadata["before"] == .double(-9.223372036854775808e19))
         #expect(metadata["raw"] == .null)
     }
 

@@ -23,6 +23,14 @@ import Testing
         ["a": [["b": nan]]], DateInterval(start: .distantPast, duration: 1), Date(timeIntervalSince1970: .infinity),
         Date(timeIntervalSince1970: -.infinity), Date(timeIntervalSince1970: 1e300), Date(timeIntervalSince1970: -1e18),
         Date.distantFuture.addingTimeInterval(1e12), Result<Date, Never>.success(nan),
+        DateInterval(start: nan, duration: 0), [1: DateInterval(start: nan, duration: 0)], Range(uncheckedBounds: (nan, nan)),
+        ClosedRange(uncheckedBounds: (nan, nan)), PartialRangeFrom(nan), [nan, nan][1...], ContiguousArray([nan]),
+        Failure(event: Event(name: "a", at: nan)),
+        NSError(domain: "D", code: 1, userInfo: ["date": nan]), CocoaError(.coderReadCorrupt, userInfo: ["date": nan]),
+        URLError(.badURL, userInfo: ["interval": DateInterval(start: nan, duration: 0)]),
+        EncodingError.invalidValue(nan, EncodingError.Context(codingPath: [], debugDescription: "")),
+        DecodingError.dataCorrupted(
+            DecodingError.Context(codingPath: [], debugDescription: "", underlyingError: CocoaError(.fileNoSuchFile, userInfo: ["d": nan]))),
     ]
 
     @Test(arguments: 0..<unspeakable.count) func `Every value has a text`(index: Int) {
@@ -32,12 +40,25 @@ import Testing
         #expect(!MaskedMirror.text(of: Mirror(reflecting: value), type: "T").isEmpty)
     }
 
+    @Test func `Parts of system types that call their descriptions are named`() {
+        let interval = DateInterval(start: Self.nan, duration: 5)
+        let text = ValueText.text(of: ["k": interval])
+        #expect(text.contains("start: a date nan seconds from 1970") && text.contains("duration: 5.0"), "\(text)")
+        #expect(ValueText.text(of: [Self.nan: 1].keys) == "[a date nan seconds from 1970]")
+        #expect(ValueText.text(of: [1: Self.nan].values) == "[a date nan seconds from 1970]")
+        let pairs: KeyValuePairs = ["a": Self.nan]
+        #expect(ValueText.text(of: pairs).contains("a date nan seconds from 1970"))
+        let refusal = URLError(.badURL, userInfo: ["NSErrorFailingDate": Self.nan])
+        #expect(ValueText.text(of: refusal).contains("-1000 [(key: \"NSErrorFailingDate\", value: a date nan seconds from 1970)]"))
+    }
+
     @Test func `What can be described is described as usual`() {
         let event = Event(name: "a \"b\"", at: Date(timeIntervalSince1970: 0))
         let values: [Any] = [
             event, [event], Refusal.late(event.at), Refusal.plain, Failure(event: event), 1, "text", ["a": 1], Optional(1) as Any,
             Decimal.nan, Data([1]), URL(fileURLWithPath: "/"), Box(event.at), DecodingError.Context(codingPath: [], debugDescription: "x"),
-            Double.nan, CocoaError(.fileNoSuchFile), URLError(.timedOut),
+            Double.nan, CocoaError(.fileNoSuchFile), URLError(.timedOut), 0..<1_000_000, 1...2, DateInterval(start: event.at, duration: 1),
+            [1: 2].keys, [1: 2].values, ["a": 1] as KeyValuePairs, Character("a"), "text".dropFirst(), DateComponents(year: 1),
         ]
         for value in values {
             #expect(ValueText.text(of: value) == String(describing: value))
