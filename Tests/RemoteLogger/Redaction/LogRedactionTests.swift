@@ -156,7 +156,7 @@ import WebServiceClient
         }
     }
 
-    @Test func `a name is secret when a word is in it, and no other`() {
+    @Test func `a name is secret when a word is in it or a short name ends it, and no other`() {
         var random = SeededGenerator(seed: 17)
         let short = SecretMask.wholeNames + ["key", "sig", "code"]
         let pieces = (SecretMask.words + short).flatMap { [$0, String($0.dropLast()), String($0.prefix(3))] }
@@ -172,7 +172,9 @@ import WebServiceClient
                 if Bool.random(using: &random) { name += ["x", "_id", "é", "-"].randomElement(using: &random) ?? "" }
             }
             let plain = name.lowercased().filter { !"-_. ".contains($0) }
-            let isSecret = short.contains(plain) || SecretMask.words.contains { plain.contains($0) }
+            let last = name.lowercased().split { "-_. ".contains($0) }.last ?? ""
+            let isSecret =
+                short.contains(plain) || SecretMask.wholeNames.contains(String(last)) || SecretMask.words.contains { plain.contains($0) }
             secret += isSecret ? 1 : 0
             #expect(redaction.hides(name) == isSecret, "\(name)")
         }

@@ -49,6 +49,7 @@ extension UInt8 {
     package var isAlphanumeric: Bool { isDigit || (self | 0x20) &- 0x61 < 26 }
     package var isBlank: Bool { self == 0x20 || self == 0x09 }
     var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") || self == UInt8(ascii: "`") }
+    var isBracket: Bool { self == UInt8(ascii: "[") || self == UInt8(ascii: "]") }
     var isLineEnd: Bool { self == 0x0A || self == 0x0D }
     /// The value of a hexadecimal digit.
     package var hexadecimal: UInt8? {

@@ -1,4 +1,4 @@
-/// Decodes percent-encoding (RFC 3986 §2.1), JSON string escapes (RFC 8259 §7), and the XML character references for quotes and brackets.
+/// Decodes percent-encoding (RFC 3986 §2.1), JSON string escapes (RFC 8259 §7), and the character references of XML 1.0 §4.1.
 enum EscapedText {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -50,6 +50,8 @@ enum EscapedText {
             case UInt8(ascii: "u") where rest > 5: return codeUnit(at: index, in: bytes)
             default: break
             }
+        case UInt8(ascii: "&") where rest > 3 && bytes[index + 1] == UInt8(ascii: "#"):
+            return numericReference(at: index, in: bytes)
         case UInt8(ascii: "&") where rest > 3 && isReference(bytes[index + 1]):
             for (name, byte) in references where name.count <= rest {
                 if name.indices.allSatisfy({ bytes[index + $0] == name[$0] }) { return (name.count, Few(byte)) }
@@ -61,16 +63,33 @@ enum EscapedText {
 
     private static let references: [([UInt8], UInt8)] = [
         (Array("&quot;".utf8), UInt8(ascii: "\"")), (Array("&amp;".utf8), UInt8(ascii: "&")), (Array("&lt;".utf8), UInt8(ascii: "<")),
-        (Array("&gt;".utf8), UInt8(ascii: ">")), (Array("&#39;".utf8), UInt8(ascii: "'")), (Array("&#34;".utf8), UInt8(ascii: "\"")),
-        (Array("&apos;".utf8), UInt8(ascii: "'")),
+        (Array("&gt;".utf8), UInt8(ascii: ">")), (Array("&apos;".utf8), UInt8(ascii: "'")),
     ]
 
     /// Whether a reference may continue with this byte. In queries, an `&` stands only for itself.
     private static func isReference(_ second: UInt8) -> Bool {
         switch second {
-        case UInt8(ascii: "q"), UInt8(ascii: "a"), UInt8(ascii: "l"), UInt8(ascii: "g"), UInt8(ascii: "#"): true
+        case UInt8(ascii: "q"), UInt8(ascii: "a"), UInt8(ascii: "l"), UInt8(ascii: "g"): true
         default: false
         }
+    }
+
+    /// Decodes `&#60;` and `&#x3C;`.
+    private static func numericReference(at index: Int, in bytes: Bytes) -> (Int, Few) {
+        var place = index + 2
+        let isHexadecimal = bytes[place].lowercased == UInt8(ascii: "x")
+        if isHexadecimal { place += 1 }
+        var value: UInt32 = 0
+        let limit = min(bytes.count, place + 8)
+        let first = place
+        while place < limit, let digit = bytes[place].hexadecimal, isHexadecimal || digit < 10 {
+            value = value &* (isHexadecimal ? 16 : 10) &+ UInt32(digit)
+            place += 1
+        }
+        guard place > first, place < bytes.count, bytes[place] == UInt8(ascii: ";"), value > 0, let scalar = Unicode.Scalar(value) else {
+            return (1, Few(bytes[index]))
+        }
+        return (place + 1 - index, Few(scalar))
     }
 
     /// Decodes `\uXXXX` to UTF-8. An unpaired surrogate, which names never contain, becomes a question mark.

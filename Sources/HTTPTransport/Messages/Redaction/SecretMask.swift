@@ -20,11 +20,21 @@ package enum SecretMask {
         "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey", "privatekey", "subscriptionkey",
         "functionskey", "authkey", "accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "sessionid", "jwt", "signature",
         "credential", "authorization", "cookie", "authenticationinfo", "csrf", "xsrf", "bearer", "clientassertion", "codeverifier",
-        "devicecode", "verificationcode", "recoverycode", "samlresponse",
+        "devicecode", "verificationcode", "recoverycode", "samlresponse", "samlassertion", "oauthverifier", "sessid", "creds", "mnemonic",
+        "seedphrase", "connectionstring", "cardnumber",
+        "appkey", "applicationkey", "licensekey", "saskey", "storagekey", "hmackey", "sshkey", "deploykey", "webhookkey", "sessionkey",
+        "clientkey", "consumerkey", "serverkey", "recoverykey", "rsakey", "tlskey", "sslkey", "privkey", "aeskey", "wrappingkey",
+        "symmetrickey", "writekey", "passkey",
+        "securitycode", "authcode", "accesscode", "otpcode", "mfacode", "smscode", "pincode", "onetimecode", "twofactorcode", "backupcode",
+        "resetcode", "activationcode", "unlockcode", "logincode",
+        "dbpass", "userpass", "smtppass", "mailpass", "ftppass", "sshpass", "keypass", "storepass", "adminpass", "rootpass", "userpw",
+        "pswd", "passwort", "kennwort", "motdepasse", "contrase", "wachtwoord", "senha",
     ]
 
-    /// Names that are secret only as a whole, of at most four bytes.
-    package static let wholeNames = ["pw", "pass", "auth", "cvv", "cvc", "pin", "otp", "sid"]
+    /// Names that are secret only as a whole, or as the last word of a name with delimiters: `db_pass`, `user[pin]`. At most four bytes.
+    package static let wholeNames = [
+        "pw", "pass", "auth", "cvv", "cvc", "cvv2", "cvc2", "pin", "otp", "totp", "sid", "psk", "hmac", "cred", "ssn",
+    ]
 
     // MARK: Names
 
@@ -41,7 +51,7 @@ package enum SecretMask {
 
     /// Whether the value of a query or form parameter with this name is secret. An `assertion` is a grant (RFC 7521 §4.1).
     package static func hidesParameter(named name: String) -> Bool {
-        ["appid", "assertion"].contains(name.lowercased()) || SecretRules.standard.hides(name)
+        ["appid", "assertion", "session"].contains(name.lowercased()) || SecretRules.standard.hides(name)
     }
 
     /// Whether the value of this name in a body, or the argument with this label, is secret. `key` and `code` are too common there to

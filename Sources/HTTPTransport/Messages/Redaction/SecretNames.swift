@@ -1,5 +1,5 @@
-/// The names whose values are secret. Names are compared in lower case and without `-`, `_`, `.` and spaces, so `API-Key`, `api_key` and
-/// `apiKey` are equal.
+/// The names whose values are secret. Names are compared in lower case and without the delimiters `-`, `_`, `.`, `+`, brackets and spaces,
+/// so `API-Key`, `api_key` and `apiKey` are equal.
 package struct SecretNames: Sendable {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -27,18 +27,26 @@ package struct SecretNames: Sendable {
     private struct Tables {
         /// The lower-case form of each byte; 0 for ignored bytes.
         let forms: UnsafePointer<UInt8>
-        /// A bit for each sequence of three letters that begins a word or short name. Few harmless names contain such a sequence.
+        /// A bit for a sequence of three letters in each word and short name. Few harmless names contain such a sequence.
         let beginnings: UnsafePointer<UInt64>
+
+        /// Parts of many words, which are rarer in other names than the beginnings of these words.
+        private static let commonParts = ["key", "code", "pass"].map { $0.prefix(3) }
 
         init() {
             let forms = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
             for byte in UInt8.min...UInt8.max { (forms + Int(byte)).initialize(to: byte.lowercased) }
-            for byte in "-_. ".utf8 { forms[Int(byte)] = 0 }
+            for byte in "-_.+[] ".utf8 { forms[Int(byte)] = 0 }
             let beginnings = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
             beginnings.initialize(repeating: 0, count: 512)
             for word in words + SecretMask.wholeNames + parameterNames {
-                let beginning = word.utf8.prefix(3).reduce(0, SecretNames.beginning)
-                beginnings[Int(beginning >> 6)] |= 1 << (beginning & 63)
+                let mark = Self.commonParts.first { word.contains($0) } ?? word.prefix(3)
+                let beginning = mark.utf8.reduce(0, SecretNames.beginning)
+                // Any letter may precede a name of two letters.
+                for letter in 0..<UInt64(mark.utf8.count == 2 ? 32 : 1) {
+                    let beginning = beginning | letter << 10
+                    beginnings[Int(beginning >> 6)] |= 1 << (beginning & 63)
+                }
             }
             self.forms = UnsafePointer(forms)
             self.beginnings = UnsafePointer(beginnings)
@@ -80,7 +88,16 @@ package struct SecretNames: Sendable {
         if !own.isEmpty, let isSecret = own[Self.normal(String(decoding: name, as: UTF8.self).lowercased().utf8)] { return isSecret }
         let name = Bytes(rebasing: name.suffix(Self.longest))
         guard Self.mayBeSecret(name) else { return false }
-        return Self.withNormal(name) { Self.isWhole($0, isParameter: isParameter) || Self.containsWord($0) }
+        return Self.endsInWholeName(name) || Self.withNormal(name) { Self.isWhole($0, isParameter: isParameter) || Self.containsWord($0) }
+    }
+
+    /// Whether the last word of a name with delimiters is secret, as in `db_pass`.
+    private static func endsInWholeName(_ name: Bytes) -> Bool {
+        let forms = tables.forms
+        guard let last = name.lastIndex(where: { forms[Int($0)] != 0 }) else { return false }
+        let word = name[...last].suffix(5).reversed().prefix { forms[Int($0)] != 0 }
+        guard word.count <= 4 else { return false }
+        return whole.contains(packed(word.reversed().lazy.map { forms[Int($0)] }))
     }
 
     private static func isWhole(_ normal: Bytes, isParameter: Bool) -> Bool {

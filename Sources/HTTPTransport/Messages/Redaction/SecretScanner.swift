@@ -14,6 +14,8 @@ struct SecretScanner {
     var awaitsValue = false
     /// Whether only an attribute in the same tag can be that value: the content of the element is already found.
     var awaitsValueInTag = false
+    /// The start of the last value whose name may follow: `"value": "…", "name": "X-Api-Key"`.
+    var lastValue: Int?
     /// The number of bytes examined in search of the ends of elements.
     var lookahead = 0
 
@@ -225,19 +227,19 @@ extension SecretScanner {
         // Columns may be aligned with spaces.
         let limit = max(0, separator - Self.reach)
         var quote: UInt8?
-        while end > limit,
-            bytes[end - 1].isBlank || bytes[end - 1].isQuote || bytes[end - 1] == UInt8(ascii: "]")
-                || bytes[end - 1] == UInt8(ascii: "\\") || bytes[end - 1] == UInt8(ascii: "!")
-        {
+        var hasBracket = false
+        while end > limit, isAfterName(end - 1, isBracketed: hasBracket) {
             end -= 1
             if bytes[end].isQuote { quote = bytes[end] }
+            hasBracket = bytes[end] == UInt8(ascii: "]") || hasBracket && bytes[end] != UInt8(ascii: "[")
         }
         var start = end
         let first = max(0, end - Self.reach)
         var hasLetters = false
-        while start > first, isNamePart(bytes[start - 1]) {
+        // A form writes the member of an object as `credentials[user]`.
+        while start > first, isNamePart(bytes[start - 1]) || hasBracket && bytes[start - 1].isBracket {
             start -= 1
-            hasLetters = hasLetters || !bytes[start].isDigit
+            hasLetters = hasLetters || isNamePart(bytes[start]) && !bytes[start].isDigit
         }
         guard start < end, hasLetters else { return nil }
         var name = Name(range: start..<end)
@@ -247,6 +249,14 @@ extension SecretScanner {
         name.isParameter = before == UInt8(ascii: "?") || before == UInt8(ascii: "&") || before == UInt8(ascii: "#")
         if before.isQuote, quote == nil { name.openQuote = before }
         return name
+    }
+
+    /// Whether a byte may stand between a name and its separator: `"name" =`, `name[]=`, `AnyHashable("name"):`.
+    private func isAfterName(_ index: Int, isBracketed: Bool) -> Bool {
+        let byte = bytes[index]
+        if byte == UInt8(ascii: "[") { return isBracketed }
+        if byte == UInt8(ascii: ")") { return index > 0 && bytes[index - 1].isQuote }
+        return byte.isBlank || byte.isQuote || byte == UInt8(ascii: "]") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "!")
     }
 
     /// Matches names of two words, such as `API key: …`.
@@ -270,11 +280,11 @@ extension SecretScanner {
 }
 
 extension SecretScanner {
-    /// Returns the content of a YAML block scalar (YAML 1.2.2 §8.1): the indented lines after `password: |`.
+    /// Returns the content of a YAML block (YAML 1.2.2 §8): the indented lines after `password: |`, or a list or an object after `tokens:`.
     ///
-    /// - Parameter name: the name of the scalar.
-    /// - Returns: the lines, without the indentation of the first; `nil` if no block scalar begins here.
-    func blockScalar(after separator: Int, of name: Range<Int>) -> Range<Int>? {
+    /// - Parameter name: the name of the block.
+    /// - Returns: the lines, without the indentation of the first; `nil` if no block begins here.
+    func block(after separator: Int, of name: Range<Int>) -> Range<Int>? {
         guard bytes[separator] == UInt8(ascii: ":"), var line = endOfBlockHeader(after: separator) else { return nil }
         let indentation = column(of: name.lowerBound)
         var content: Range<Int>?
@@ -282,7 +292,9 @@ extension SecretScanner {
             let start = end(from: line, to: bytes.count, while: \.isBlank)
             let end = end(from: start, to: bytes.count) { !$0.isLineEnd }
             if start < end {
-                guard start - line > indentation else { break }
+                // The dashes of a list may be below the first letter of its name.
+                let isItem = starts(at: start, with: "- ") && start - line == indentation
+                guard start - line > indentation || isItem else { break }
                 content = (content?.lowerBound ?? start)..<end
             }
             line = end + 1
@@ -290,8 +302,8 @@ extension SecretScanner {
         return content
     }
 
-    /// Returns the end of `|` or `>` with an optional prefix (a tag, an anchor) and suffix (indentation, chomping, a comment); `nil` if the
-    /// line contains anything else.
+    /// Returns the end of a line with nothing, or with `|` or `>` and an optional prefix (a tag, an anchor) and suffix (indentation, chomping,
+    /// a comment); `nil` if the line contains anything else.
     private func endOfBlockHeader(after separator: Int) -> Int? {
         let limit = min(bytes.count, separator + Self.reach)
         var index = end(from: separator + 1, to: limit, while: \.isBlank)
@@ -299,7 +311,10 @@ extension SecretScanner {
             index = end(from: index, to: limit) { !$0.isBlank && !$0.isLineEnd }
             index = end(from: index, to: limit, while: \.isBlank)
         }
-        guard index < limit, bytes[index] == UInt8(ascii: "|") || bytes[index] == UInt8(ascii: ">") else { return nil }
+        guard index < limit else { return nil }
+        if bytes[index] == 0x0A { return index + 1 }
+        if bytes[index] == 0x0D, index + 1 < limit, bytes[index + 1] == 0x0A { return index + 2 }
+        guard bytes[index] == UInt8(ascii: "|") || bytes[index] == UInt8(ascii: ">") else { return nil }
         index = end(from: index + 1, to: min(limit, index + 3)) { $0.isDigit || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
         index = end(from: index, to: limit, while: \.isBlank)
         if index < limit, bytes[index] == UInt8(ascii: "#") { index = end(from: index, to: limit) { !$0.isLineEnd } }
@@ -333,6 +348,7 @@ extension SecretScanner {
         guard forms.contains(.bearerTokens) else { return nil }
         var start = word.upperBound
         while start < bytes.count, start < word.upperBound + 8, bytes[start].isBlank { start += 1 }
+        if start < bytes.count, bytes[start].isQuote { start += 1 }
         var end = start
         var (hasDigit, hasSign, upper, lower) = (false, false, 0, 0)
         while end < bytes.count, bytes[end].isAlphanumeric || "-._~+/=".utf8.contains(bytes[end]) {

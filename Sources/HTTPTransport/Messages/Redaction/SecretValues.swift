@@ -13,20 +13,37 @@ extension SecretScanner {
             return part.upperBound
         }
         if !isHidden {
-            let isAwaited = awaitsValue && bytes.isValuing(name.range)
+            let isValuing = bytes.isValuing(name.range)
+            let isAwaited = awaitsValue && isValuing
             if isAwaited || !awaitsValue, bytes.isNaming(name.range) {
-                awaitsValue = quotedName(from: start).map { names.hides(bytes[$0], isParameter: true) } ?? false
+                let isSecret = quotedName(from: start).map { names.hides(bytes[$0], isParameter: true) } ?? false
+                let value = isSecret ? valueBefore(name.range) : nil
+                if let value { found.append(value) }
+                awaitsValue = isSecret && value == nil
             }
+            if isValuing, !isAwaited { lastValue = start }
             guard isAwaited else { return separator + 1 }
             awaitsValue = false
         }
         let content =
-            blockScalar(after: separator, of: name.range)
+            (name.isQuoted ? nil : block(after: separator, of: name.range))
             ?? (isHidden && SecretNames.isLine(bytes[name.range]) && !bytes[start].isQuote
                 ? line(from: start, quote: name.openQuote) : valueContent(from: start, isParameter: name.isParameter))
         guard !content.isEmpty, !isHarmless(content) else { return separator + 1 }
         found.append(content)
         return content.upperBound
+    }
+
+    /// Returns the content of the last value if it is in quotes, and in the same object or tag as this name. The searches don't overlap.
+    private mutating func valueBefore(_ name: Range<Int>) -> Range<Int>? {
+        guard let start = lastValue, start < name.lowerBound else { return nil }
+        lastValue = nil
+        guard bytes[start].isQuote, let end = closing(of: start, to: name.lowerBound) else { return nil }
+        let content = start + 1..<end
+        guard !content.isEmpty, !isHarmless(content), !bytes[end..<name.lowerBound].contains(where: { "{}<>".utf8.contains($0) }) else {
+            return nil
+        }
+        return content
     }
 
     /// Returns the content of a secret part of a multipart form (RFC 7578 §4.2). It follows the part's fields, one of which is
@@ -57,9 +74,32 @@ extension SecretScanner {
         guard index < limit else { return nil }
         let content = index + 1
         index = content
-        while index < bytes.count, !(bytes[index] == 0x0A && starts(at: index + 1, with: "--")) { index += 1 }
+        let boundary = boundary(before: line)
+        while index < bytes.count, !(bytes[index] == 0x0A && isBoundary(boundary, at: index + 1)) { index += 1 }
         if index < bytes.count, index > content, bytes[index - 1] == 0x0D { index -= 1 }
         return content..<index
+    }
+
+    /// Returns the boundary of the part whose fields include the one that begins here; `nil` if it is too far back.
+    private func boundary(before field: Int) -> Range<Int>? {
+        var end = field
+        let first = max(0, field - 1_024)
+        while end > first {
+            var start = end - 1
+            while start > first, bytes[start - 1] != 0x0A { start -= 1 }
+            if start == 0 || bytes[start - 1] == 0x0A, starts(at: start, with: "--") {
+                let boundary = start..<(bytes[start..<end].lastIndex { $0 > 0x20 } ?? start) + 1
+                return boundary.count <= 72 ? boundary : nil
+            }
+            end = start
+        }
+        return nil
+    }
+
+    /// Whether a line begins with a boundary; without a known one, with two dashes.
+    private func isBoundary(_ boundary: Range<Int>?, at index: Int) -> Bool {
+        guard let boundary else { return starts(at: index, with: "--") }
+        return bytes.count - index >= boundary.count && boundary.indices.allSatisfy { bytes[$0] == bytes[index + $0 - boundary.lowerBound] }
     }
 
     /// Returns the start of the value, after spaces and the rest of the separator, as in `=>`, `==` and `\":`.
@@ -78,8 +118,15 @@ extension SecretScanner {
     /// Returns the range of the value without its quotes.
     func valueContent(from start: Int, isParameter: Bool = false) -> Range<Int> {
         if bytes[start].isQuote {
+            if let content = tripleQuoted(at: start) { return content }
             let end = closing(of: start) ?? bytes.count
             return start + 1..<max(start + 1, end)
+        }
+        // Python writes `b'…'` for bytes, SQL `N'…'`.
+        if start + 1 < bytes.count, bytes[start + 1].isQuote, "ubrfenUBRFEN@$".utf8.contains(bytes[start]),
+            let end = closing(of: start + 1)
+        {
+            return start + 2..<max(start + 2, end)
         }
         var depth = 0
         var index = start
@@ -108,6 +155,16 @@ extension SecretScanner {
         return start..<bytes.count
     }
 
+    /// Returns the content of a literal in three quotes, as in TOML and Python; `nil` if none begins here.
+    private func tripleQuoted(at start: Int) -> Range<Int>? {
+        let quote = bytes[start]
+        func isTriple(_ index: Int) -> Bool { index + 2 < bytes.count && bytes[index..<index + 3].allSatisfy { $0 == quote } }
+        guard isTriple(start) else { return nil }
+        var end = start + 3
+        while end < bytes.count, !isTriple(end) { end += 1 }
+        return start + 3..<end
+    }
+
     /// Whether a comma, semicolon or ampersand ends a value: nothing follows it, or the next name does.
     private func endsValue(at index: Int) -> Bool {
         var next = index + 1
@@ -118,14 +175,15 @@ extension SecretScanner {
     }
 
     /// Returns the position of the closing quote; `nil` if there is none.
-    private func closing(of start: Int) -> Int? {
+    private func closing(of start: Int, to limit: Int = .max) -> Int? {
         let quote = bytes[start]
+        let limit = min(limit, bytes.count)
         // `\"` is closed by `\"`, in a text within a text.
         let isEscaped = start > 0 && bytes[start - 1] == UInt8(ascii: "\\")
         var index = start + 1
-        while index < bytes.count {
+        while index < limit {
             if bytes[index] == UInt8(ascii: "\\") {
-                if isEscaped, index + 1 < bytes.count, bytes[index + 1] == quote { return index }
+                if isEscaped, index + 1 < limit, bytes[index + 1] == quote { return index }
                 index += 1
             } else if bytes[index] == quote {
                 return index
@@ -213,7 +271,7 @@ extension SecretScanner {
         while end < limit, isNamePart(bytes[end]) || bytes[end] == UInt8(ascii: ":") { end += 1 }
         let tag = start + 1..<end
         guard !tag.isEmpty else { return start + 1 }
-        let attributes = min(bytes.count, end + 512)
+        let attributes = min(bytes.count, end + 4_096)
         while end < attributes, bytes[end] != UInt8(ascii: ">") {
             guard bytes[end] != UInt8(ascii: "<"), bytes[end] != UInt8(ascii: "/") || bytes[end - 1].isQuote == false else {
                 // An element without content has its value in another attribute.
@@ -259,8 +317,8 @@ extension SecretScanner {
         }
     }
 
-    /// Returns the content of an element that begins with a CDATA section or another element. It ends at the closing tag or at the end of
-    /// the text.
+    /// Returns the content of an element that begins with a CDATA section, a comment or another element. It ends at the closing tag or at the
+    /// end of the text.
     ///
     /// - Returns: `nil` if the content begins with anything else, or only spaces precede the other element: `<token> <user>` is a usage
     ///   text.
@@ -277,7 +335,8 @@ extension SecretScanner {
             let end = place(from: index + 9) { scanner, place in scanner.starts(at: place, with: "]]>") }
             return index + 9..<end
         }
-        guard bytes[index + 1].isAlphanumeric, !starts(at: index, with: "<masked>") else { return nil }
+        let isMarkup = bytes[index + 1].isAlphanumeric || bytes[index + 1] == UInt8(ascii: "!") || bytes[index + 1] == UInt8(ascii: "?")
+        guard isMarkup, !starts(at: index, with: "<masked>") else { return nil }
         let end = place(from: index) { scanner, place in
             scanner.bytes[place] == UInt8(ascii: "<") && place + 1 + tag.count < scanner.bytes.count
                 && scanner.bytes[place + 1] == UInt8(ascii: "/")

@@ -25,9 +25,72 @@ import Testing
             "/t?grant_type=x&assertion=s3cret&client_assertion=s3cret&SAMLResponse=s3cret",
             "/t?grant_type=x&assertion=<masked>&client_assertion=<masked>&SAMLResponse=<masked>"
         ),
+        ("/t?session=s3cret&api+key=s3cret&sessions=1", "/t?session=<masked>&api+key=<masked>&sessions=1"),
     ])
     func `User info and secret parameters are masked`(text: String, masked: String) {
         #expect(SecretMask.text(ofURL: text) == masked)
+    }
+
+    @Test(arguments: [
+        "db_pass", "SMTP-PASS", "user[pin]", "card.cvv2", "user_pw", "connect.sid", "basic_auth", "sms-otp", "wifi.psk", "PHPSESSID",
+        "appKey",
+        "app_key", "Consumer-Key", "session.key", "licenseKey", "recovery_key", "hmac-key", "passkey", "securityCode", "auth_code",
+        "mfaCode",
+        "backup_codes", "pin-code", "cardNumber", "connectionString", "seed_phrase", "mnemonic", "dbPass", "Kennwort", "mot_de_passe",
+        "contraseña", "senha", "tokens[0]", "credentials[value]", "credentials[list][]", "totp", "hmac", "creds",
+    ])
+    func `Names of secrets are known in all spellings`(name: String) {
+        let json = SecretMask.text(ofBody: #"{"a":1,"\#(name)":"Zq7mK2vXw9","b":2}"#, contentType: "application/json")
+        #expect(json == #"{"a":1,"\#(name)":"<masked>","b":2}"#)
+        let form = "application/x-www-form-urlencoded"
+        #expect(SecretMask.text(ofBody: "a=1&\(name)=Zq7mK2vXw9&b=2", contentType: form) == "a=1&\(name)=<masked>&b=2")
+        let encoded = name.replacing("[", with: "%5B").replacing("]", with: "%5D").replacing("ñ", with: "%C3%B1")
+        #expect(SecretMask.text(ofURL: "https://h.test/?a=1&\(encoded)=Zq7mK2vXw9&b=2") == "https://h.test/?a=1&\(encoded)=<masked>&b=2")
+        #expect(SecretMask.hidesMember(named: name) && SecretMask.hidesParameter(named: name))
+    }
+
+    @Test(arguments: [
+        "compass", "bypass", "shipping", "spin", "author", "authority", "inside", "consider", "hotpin", "primaryKey", "sort_key",
+        "cache-key",
+        "idempotency_key", "public_key", "partitionKey", "zipCode", "error_code", "country.code", "statusCode", "user[name]", "items[0]",
+        "process_id", "keyboard", "credit", "decoder", "tokyo",
+    ])
+    func `Names that only resemble those of secrets are shown`(name: String) {
+        let json = #"{"\#(name)":"Zq7mK2vXw9"}"#
+        #expect(SecretMask.text(ofBody: json, contentType: "application/json") == json)
+        #expect(!SecretMask.hidesMember(named: name))
+    }
+
+    @Test(arguments: [
+        ("{'password': u'Zq7mK2vXw9', 'a': 1}", "{'password': u'<masked>', 'a': 1}"), ("token = b\"Zq7mK2vXw9\"", "token = b\"<masked>\""),
+        ("password = \'\'\'Zq7m\nK2vXw9\'\'\'\na = 1", "password = \'\'\'<masked>\'\'\'\na = 1"),
+        ("a: 1\ntokens:\n  - Zq7mK2vXw9\n  - b\nc: 2", "a: 1\ntokens:\n  <masked>\nc: 2"),
+        ("tokens:\r\n- Zq7mK2vXw9\r\nc: 2", "tokens:\r\n<masked>\r\nc: 2"),
+        ("credentials:\n  user: ada\n  value: Zq7mK2vXw9\nc: 2", "credentials:\n  <masked>\nc: 2"),
+        (
+            #"[{"value":"Zq7mK2vXw9","name":"password"},{"value":"7","name":"size"}]"#,
+            #"[{"value":"<masked>","name":"password"},{"value":"7","name":"size"}]"#
+        ),
+        (#"{"content":"Zq7mK2vXw9","enabled":true,"header":"X-Api-Key"}"#, #"{"content":"<masked>","enabled":true,"header":"X-Api-Key"}"#),
+        (#"[{"value":"dark"},{"name":"password","value":"Zq7mK2vXw9"}]"#, #"[{"value":"dark"},{"name":"password","value":"<masked>"}]"#),
+        ("<param value=\"Zq7mK2vXw9\" name=\"password\"/>", "<param value=\"<masked>\" name=\"password\"/>"),
+        ("<password><!-- c -->Zq7mK2vXw9</password><a/>", "<password><masked></password><a/>"),
+        ("<a>&#60;password&#62;Zq7mK2vXw9&#60;/password&#62;</a>", "<a>&#60;password&#62;<masked>&#60;/password&#62;</a>"),
+        ("<a>&#x3C;password&#x3e;Zq7mK2vXw9&#x3C;/password&#x3E;</a>", "<a>&#x3C;password&#x3e;<masked>&#x3C;/password&#x3E;</a>"),
+        ("[AnyHashable(\"password\"): \"Zq7mK2vXw9\"]", "[AnyHashable(\"password\"): \"<masked>\"]"),
+        ("Bearer \"Zq7mK2vXw9\"", "Bearer \"<masked>\""), ("tokens[]=Zq7mK2vXw9&a=1", "tokens[]=<masked>&a=1"),
+        (
+            "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\na\n--Zq7mK2vXw9\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n<masked>\r\n--b--\r\n"
+        ),
+        (
+            "--b\r\nContent-Type: text/plain\r\nContent-Disposition: form-data; name=\"user[pin]\"\r\n\r\nZq7mK2vXw9\r\n--b--\r\n",
+            "--b\r\nContent-Type: text/plain\r\nContent-Disposition: form-data; name=\"user[pin]\"\r\n\r\n<masked>\r\n--b--\r\n"
+        ),
+    ])
+    func `Values are found in the spellings of languages and formats`(text: String, masked: String) {
+        #expect(SecretMask.text(text) == masked)
+        #expect(SecretMask.text(ofBody: text, contentType: "text/plain") == masked)
     }
 
     @Test func `Fields that carry keys are secrets`() {
