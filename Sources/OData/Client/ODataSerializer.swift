@@ -52,8 +52,22 @@ public struct ODataSerializer: SerializationDelegate {
     public func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, at path: [String], contentType: String?, url: URL?
     ) throws -> Value {
+        if plainValues == .whole, path.isEmpty, let bytes = EdmBinary(data) as? Value { return bytes }
         let text = try TextEncoding.utf8(from: data, contentType: contentType)
-        return try decoder(at: url).decode(type, from: text, at: path)
+        do {
+            return try decoder(at: url).decode(type, from: text, at: path)
+        } catch {
+            guard plainValues == .whole, path.isEmpty, let value = rawValue(type, in: text, contentType, url) else { throw error }
+            return value
+        }
+    }
+
+    /// Returns the value whose text is a whole body (Protocol 4.01, section 11.2.4.1), such as a date: only numbers and Booleans are JSON as
+    /// well. `nil` for types with another text, and for other media types than plain text.
+    private func rawValue<Value: Decodable>(_ type: Value.Type, in text: Data, _ contentType: String?, _ url: URL?) -> Value? {
+        guard contentType.map({ $0.isEmpty || MediaType($0)?.essence == "text/plain" }) ?? true else { return nil }
+        let raw = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return try? decoder(at: url).decode(type, from: ODataValue.string(raw))
     }
 
     /// Returns the decoder of payloads from a URL.

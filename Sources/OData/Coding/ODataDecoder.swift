@@ -100,10 +100,14 @@ public struct ODataDecoder: Sendable {
         }
         if type is any PayloadEnvelope.Type { return try payload.decode(type) }
         payload = PayloadRoot.inside(payload, for: type)
+        if let fault = PayloadRoot.collectionFault(payload, for: type) { throw fault }
         do {
             return try payload.decode(type)
         } catch  where payload.value.isNull {
             throw NullResult.error(type, payload)
+        } catch {
+            guard let value = PayloadRoot.onlyValue(in: payload, refusedFor: error) else { throw error }
+            return try value.decode(type)
         }
     }
 }

@@ -71,7 +71,7 @@ extension ODataPage: Decodable {
         default: throw payload.mismatch([ODataValue].self, "a page of entities")
         }
         guard let values = payload.value.array ?? object[name]?.array else {
-            let names = object.properties.prefix(10).map { "'\($0.name)'" }.joined(separator: ", ")
+            let names = object.count == 0 ? "nothing" : object.properties.prefix(10).map { "'\($0.name)'" }.joined(separator: ", ")
             throw payload.corrupted("No page of entities: there is neither an array 'value' nor 'results', but \(names).")
         }
         // A service that fails midway may still close the array after its error.

@@ -26,9 +26,7 @@ enum PayloadRoot {
             isVersion2 = true
         }
         guard let object = payload.value.object else { return payload }
-        let named = object.properties.filter {
-            !$0.name.utf8.contains(UInt8(ascii: "@")) && ControlInformation.name($0.name) == nil && $0.name != "__metadata"
-        }
+        let named = properties(of: object)
         if isPrimitive {
             if let value = object["value"] { return payload.child(value, JSONKey("value")) }
             return named.count == 1 ? payload.child(named[0].value, JSONKey(named[0].name)) : payload
@@ -83,16 +81,65 @@ enum PayloadRoot {
     private static func decodes(_ name: String, of payload: PayloadDecoder, by type: any Any.Type) -> Bool {
         let type = (type as? any EntityEnvelope.Type)?.entityType ?? type
         if let described = type as? any DescribedEntity.Type { return described.declares(name) }
+        return decodedNames(of: payload, by: type)?.contains(name) ?? true
+    }
+
+    /// Returns the names of the properties that a type decodes; `nil` for a type that accepts any.
+    private static func decodedNames(of payload: PayloadDecoder, by type: any Any.Type) -> Set<String>? {
         let catalog = PropertyCatalog.of(type)
-        if catalog.stated == .all { return true }
-        if catalog.decodedNames != nil { return catalog.decoded.set.contains(name) }
+        if catalog.stated == .all { return nil }
+        if catalog.decodedNames != nil { return catalog.decoded.set }
         // A type that decodes any value accepts all properties.
-        guard !(type is any PayloadReadable.Type), let decodable = type as? any Decodable.Type else { return true }
+        guard !(type is any PayloadReadable.Type), let decodable = type as? any Decodable.Type else { return nil }
         let recorder = NameRecorder()
         var trial = PayloadDecoder(payload.value, settings: PayloadSettings(trialOf: payload.settings))
         trial.recorder = recorder
         _ = try? trial.decode(decodable)
-        return recorder.names.contains(name)
+        return recorder.names
+    }
+
+    // MARK: Other shapes than the type's
+
+    /// Returns the only value in a payload that a type refused because it isn't an object: a type with its own decoding may read a text, a
+    /// number or an array. `nil` if the type refused the payload for another reason.
+    static func onlyValue(in payload: PayloadDecoder, refusedFor error: any Error) -> PayloadDecoder? {
+        guard case .typeMismatch(_, let context) = error as? DecodingError, context.codingPath.count == payload.codingPath.count,
+            let object = payload.value.object
+        else { return nil }
+        let named = properties(of: object)
+        guard named.count == 1, let only = named.first, only.value.object == nil else { return nil }
+        return payload.child(only.value, JSONKey(only.name))
+    }
+
+    /// Returns an error if the payload is a collection and the type is one of a single object without a property of that name: a type whose
+    /// properties are all optional would otherwise be read without any of them.
+    static func collectionFault(_ payload: PayloadDecoder, for type: any Any.Type) -> DecodingError? {
+        guard let object = payload.value.object else { return nil }
+        let named = properties(of: object).filter { !$0.name.hasPrefix("__") }
+        guard named.count == 1, let only = named.first, ["value", "results"].contains(only.name), only.value.array != nil,
+            !(PageShape.context(of: payload.value)?.hasSuffix("$entity") ?? false)
+        else { return nil }
+        let wrapped = unwrapped(type)
+        let entity = (wrapped as? any EntityEnvelope.Type)?.entityType ?? wrapped
+        let isOfOne: Bool
+        if let described = entity as? any DescribedEntity.Type {
+            isOfOne = described.isInModel && !described.declares(only.name)
+        } else if entity is any Sequence.Type || isPrimitive(entity) {
+            isOfOne = false
+        } else {
+            isOfOne = decodedNames(of: payload, by: entity).map { !$0.isEmpty && !$0.contains(only.name) } ?? false
+        }
+        guard isOfOne else { return nil }
+        return payload.corrupted(
+            "The payload is a collection ('\(only.name)'), and \(entity) is one value: read an array or a page, or request one entity by "
+                + "its key.")
+    }
+
+    /// Returns the members of an object that aren't control information.
+    private static func properties(of object: DynamicEntity) -> [DynamicEntity.Property] {
+        object.properties.filter {
+            !$0.name.utf8.contains(UInt8(ascii: "@")) && ControlInformation.name($0.name) == nil && $0.name != "__metadata"
+        }
     }
 }
 

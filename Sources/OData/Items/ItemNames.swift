@@ -3,6 +3,8 @@ import WebServiceClient
 // The wire names of key paths. An item's key path leads to a description with the name. Reading the key path from a sample records it.
 
 extension ODataItem: DescribedEntity {
+    static var isInModel: Bool { Model.schema.table(of: Model.typeName) != nil }
+
     static func declares(_ name: String) -> Bool {
         Model.schema.table(of: Model.typeName)?.properties[name] != nil
     }

@@ -183,6 +183,8 @@ extension PropertyCatalog: Hashable {
 /// An entity type or a complex type whose properties a model describes, so that no sample needs to be decoded. Requests of its values
 /// select nothing by themselves.
 protocol DescribedEntity {
+    /// A Boolean value that indicates whether the model has the type, so that the type's properties are known.
+    static var isInModel: Bool { get }
     /// Returns whether the model declares a property.
     static func declares(_ name: String) -> Bool
     /// Returns the segments of a key path by wire names.

@@ -11,6 +11,25 @@ import WebServiceTesting
     struct Loose: Decodable, Sendable, Equatable { let Name: String? }
     struct Setting: Decodable, Sendable, Equatable { let value: Int? }
     enum Colour: String, Decodable, Sendable { case red = "Red" }
+    /// Types that decode themselves from one value or from an array.
+    struct Money: Decodable, Sendable, Equatable {
+        let amount: EdmDecimal
+        init(_ amount: EdmDecimal) { self.amount = amount }
+        init(from decoder: any Decoder) throws { amount = try decoder.singleValueContainer().decode(EdmDecimal.self) }
+    }
+    struct Label: Decodable, Sendable, Equatable {
+        let text: String
+        init(_ text: String) { self.text = text }
+        init(from decoder: any Decoder) throws { text = try String(from: decoder) }
+    }
+    struct Place: Decodable, Sendable, Equatable {
+        let x, y: Int
+        init(_ x: Int, _ y: Int) { (self.x, self.y) = (x, y) }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            (x, y) = (try container.decode(Int.self), try container.decode(Int.self))
+        }
+    }
 
     private let stub = StubTransport()
     private let name = EntityRequest<String>(at: "E(1)/Name")
@@ -91,6 +110,59 @@ import WebServiceTesting
         try await expect(Colour.red, from: #""Red""#)
     }
 
+    @Test func `types with their own decoding are read from one value`() async throws {
+        try await expect(Money(#require(EdmDecimal("5.50"))), from: "5.50", v2: #""5.50""#)
+        try await expect(Label("abc"), from: #""abc""#)
+        try await expect(Presence.value("abc"), from: #""abc""#)
+        try await expect(Presence.value(EdmBinary(Data([0xFB]))), from: #""-w""#, v2: #""+w==""#)
+        let client = stub.client()
+        for body in [
+            #"{"value":[1,2]}"#, #"{"d":{"F":[1,2]}}"#, #"{"d":{"results":[1,2]}}"#, #"{"d":{"F":{"results":[1,2]}}}"#, #"{"d":[1,2]}"#,
+        ] {
+            stub.fallback(.json(body))
+            #expect(try await client.evaluate(function) as Place == Place(1, 2), "\(body)")
+            #expect(try await client.evaluate(function) as Presence<[Int]> == .value([1, 2]), "\(body)")
+        }
+        for body in Self.nulls {
+            stub.fallback(.json(body))
+            #expect(try await client.evaluate(function) as Money? == nil)
+            #expect(try await client.evaluate(function) as Place? == nil)
+        }
+        // The reason is the value's, with its place.
+        stub.fallback(.json(#"{"value":"abc"}"#))
+        let error = await #expect(throws: ServiceError.self) { let _: Money = try await client.evaluate(self.function) }
+        #expect(error?.message.contains("'abc' isn't a number at value") == true, "\(String(describing: error))")
+    }
+
+    @Test func `a collection isn't read as one entity without properties`() async throws {
+        let all = [
+            #"{"value":[{"Name":"a"}]}"#, #"{"@odata.context":"$metadata#E","value":[{"Name":"a"},{"Name":"b"}]}"#, #"{"value":[]}"#,
+            #"{"@odata.count":5,"value":[{"Name":"a"}],"@odata.nextLink":"E?x"}"#, #"{"d":{"results":[{"Name":"a"}]}}"#,
+            #"{"d":{"results":[{"Name":"a"}],"__count":"1","__next":"E?x"}}"#, #"{"d":{"results":[]}}"#, #"{"value":["a"]}"#,
+        ]
+        for version in ODataVersion.allCases {
+            let client = stub.client(version)
+            for body in all {
+                stub.fallback(.json(body))
+                for call: () async throws -> Void in [
+                    { _ = try await client.fetch(EntityRequest<Loose>(at: "E")) },
+                    { _ = try await client.fetchIfPresent(EntityRequest<Loose>(at: "E")) },
+                    { _ = try await client.entity(EntityRequest<Loose>(at: "E")) },
+                    { let _: Loose? = try await client.evaluate(self.function) },
+                    { let _: Loose = try await client.invoke(ResourcePath(entitySet: "A")) },
+                ] {
+                    let error = await #expect(throws: ServiceError.self, "\(body)") { try await call() }
+                    #expect(error?.message.contains("is a collection") == true, "\(body): \(String(describing: error))")
+                }
+                // A type of any properties is read.
+                _ = try await client.fetch(EntityRequest<DynamicEntity>(at: "E"))
+            }
+            // An entity may have a property of that name.
+            stub.fallback(.json(##"{"@odata.context":"$metadata#E/$entity","value":["a"]}"##))
+            #expect(try await client.fetch(EntityRequest<Loose>(at: "E(1)")) == Loose(Name: nil))
+        }
+    }
+
     @Test func `raw values, counts and media are the unchanged body`() async throws {
         for version in ODataVersion.allCases {
             let client = stub.client(version)
@@ -108,6 +180,48 @@ import WebServiceTesting
             #expect(try await client.fetch(EntityRequest<Int>(at: "E(1)/Age/$value")) == 36)
             #expect(try await client.count(of: FetchRequest<Item>(from: "E")) == 36)
         }
+    }
+
+    @Test func `a raw value of another type is read from its text`() async throws {
+        func expect<Value: Decodable & Sendable & Equatable>(
+            _ value: Value?, from text: String, location: SourceLocation = #_sourceLocation
+        ) async throws {
+            let value = try #require(value, sourceLocation: location)
+            for version in ODataVersion.allCases {
+                let client = stub.client(version)
+                for type in ["text/plain", "text/plain;charset=utf-8", ""] {
+                    stub.fallback(.data(Data(text.utf8), type: type))
+                    let request = EntityRequest<Value>(at: "E(1)/Name/$value")
+                    #expect(try await client.fetch(request) == value, sourceLocation: location)
+                    #expect(try await client.fetchIfPresent(request) == value, sourceLocation: location)
+                    #expect(try await client.fetch(EntityRequest<Value?>(at: "E(1)/Name/$value")) == value, sourceLocation: location)
+                    #expect(try await client.evaluate(ResourcePath("F()/$value")) as Value == value, sourceLocation: location)
+                }
+            }
+        }
+        try await expect(Date(timeIntervalSince1970: 0), from: "1970-01-01T00:00:00Z")
+        try await expect(EdmDateTimeOffset("2026-11-28T01:02:03.5+01:00"), from: "2026-11-28T01:02:03.5+01:00\r\n")
+        try await expect(EdmDate("2026-11-28"), from: "2026-11-28")
+        try await expect(EdmTimeOfDay("13:20:00"), from: "13:20:00")
+        try await expect(Duration.seconds(5), from: "PT5S")
+        try await expect(
+            UUID(uuidString: "01020304-0506-0708-090a-0b0c0d0e0f10"), from: "01020304-0506-0708-090a-0b0c0d0e0f10")
+        try await expect(Colour.red, from: "Red")
+        try await expect(OpenEnumeration<Colour>.unknown("Blue"), from: "Blue")
+        try await expect(Double.infinity, from: "INF")
+        try await expect(EdmDecimal("1.50"), from: "1.50")
+        try await expect(true, from: "true")
+        try await expect(5, from: "5")
+        try await expect(EdmBinary(Data("5".utf8)), from: "5")
+        try await expect(Label("a b"), from: "a b")
+        // Neither a page nor a text that isn't one of the type.
+        let client = stub.client()
+        for (type, body) in [("text/html", "<html/>"), ("text/plain", "down"), ("application/xml", "2026-11-28")] {
+            stub.fallback(.data(Data(body.utf8), type: type))
+            await #expect(throws: ServiceError.self) { try await client.fetch(EntityRequest<EdmDate>(at: "E(1)/Name/$value")) }
+        }
+        stub.fallback(.data(Data("<html/>".utf8), type: "text/html"))
+        await #expect(throws: ServiceError.self) { try await client.fetch(EntityRequest<OpenEnumeration<Colour>>(at: "E(1)/A/$value")) }
     }
 
     @Test func `bytes of a stream property are the body, and an answer of another kind isn't a text`() async throws {
