@@ -58,7 +58,8 @@ extension QueryReader {
     }
 
     private mutating func operand() throws(QueryParsingError) -> QueryExpression {
-        if nextWord.lowercased() == "not", let behind = byteBehindWord, behind == 0x20 || behind == 0x09 {
+        // Services accept `not(…)` too, although the grammar demands a blank.
+        if nextWord.lowercased() == "not", let behind = byteBehindWord, behind == 0x20 || behind == 0x09 || behind == 0x28 {
             index += 3
             skipBlanks()
             return .unary(.not, try expression(Self.unaryStrength))
@@ -117,7 +118,9 @@ extension QueryReader {
             case "substringof" where version == .v2: return try call("substringof", 2...2, at: start)
             default: break
             }
-            if let function = CanonicalFunction.folded(name) { return try call(function.name, function.arity, at: start) }
+            if let function = CanonicalFunction.folded(name), function.through.map({ version <= $0 }) ?? true {
+                return try call(function.name, function.arity, at: start)
+            }
         case UInt8(ascii: "/"):
             break
         default:
@@ -148,7 +151,8 @@ extension QueryReader {
             index += 1
             skipBlanks()
             if skip(")") { return .membership(operand, []) }
-            if case .literal(let first)? = (try? primary())?.kind {
+            // Tries a literal instead of an expression, which would be read twice, and nested ones many times.
+            if let first = try? literal() {
                 var values = [first]
                 skipBlanks()
                 while skip(",") {

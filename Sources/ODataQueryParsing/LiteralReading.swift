@@ -91,6 +91,8 @@ extension QueryReader {
         let value = NumberText.value(text, isWhole: isWhole, hasExponent: hasExponent)
         if version == .v2, let suffixed = suffixed(text) { return suffixed }
         guard !isWordByte(at: index) else { throw expected("the end of the number") }
+        // The printer writes a suffix, and other numbers with an exponent aren't V2's.
+        if version == .v2, hasExponent, let number = Double(text), number.isFinite { return .double(number) }
         return value
     }
 
@@ -116,7 +118,7 @@ extension QueryReader {
         var value: EdmValue?
         switch prefix.lowercased() {
         case "duration": value = NumberText.duration(content).map { .duration($0) }
-        case "binary": value = NumberText.base64URL(content).map { .binary($0) }
+        case "binary" where version != .v2: value = NumberText.base64URL(content).map { .binary($0) }
         case "geography", "geometry":
             value = EdmSpatial.Space(rawValue: prefix.lowercased()).flatMap { SpatialText.value(content, space: $0) }.map { .spatial($0) }
         default:
@@ -225,7 +227,8 @@ extension NumberText {
             return (duration(text).map { .duration($0) }, ())
         case "guid":
             return (UUID(uuidString: text).map { .guid($0) }, ())
-        case "x":
+        // V2 has two prefixes of bytes, both with hexadecimal digits (OData 2.0, Overview, section 6).
+        case "x", "binary":
             let digits = text.utf8.compactMap { DigitText.hexadecimalDigit($0) }
             guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return (nil, ()) }
             let bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }

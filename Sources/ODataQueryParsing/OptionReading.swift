@@ -244,6 +244,7 @@ extension QueryReader {
         index += 1
         while isSearchByte(at: index) || isNext("'") { index += 1 }
         let word = try text(start..<index)
+        guard !["AND", "OR", "NOT"].contains(word) else { throw expected("a word or a phrase", at: start) }
         // The printer would quote such a word, so it becomes a phrase.
         return SearchTerm.isPlain(word) ? .words(word) : .phrase(word)
     }
@@ -254,7 +255,7 @@ extension QueryReader {
         var content: [UInt8] = []
         while let next = byte() {
             if next == 0x22 {
-                guard index > start else { throw expected("a phrase") }
+                guard content.contains(where: { $0 != 0x20 }) else { throw expected("a phrase", at: start) }
                 index += 1
                 guard let text = String(validating: content, as: UTF8.self) else { throw expected("UTF-8", at: start) }
                 return text

@@ -28,12 +28,12 @@ extension QueryReader {
         return isLinked ? path.ref() : path
     }
 
-    /// Returns the path's last name as a function if there is no model and the text in parentheses can't be a key: `Top(n=null)`,
-    /// `Top(n=1.5e3)`.
+    /// Without a model, returns the path's last name as a function if the text in parentheses can't be a key: `Top(n=null)`,
+    /// `Top(n=1.5e3)`, and `Top(n=5)(7)`, where a key follows.
     private mutating func functionWithoutModel(_ path: ResourcePath) -> ResourcePath.Segment? {
         guard names == nil, version > .v2, case .name(let name)? = path.segments.last else { return nil }
         var reader = self
-        if let key = try? reader.key(), !key.contains(where: \.isDouble) { return nil }
+        if let key = try? reader.key(), !key.contains(where: \.isDouble), !reader.isNext("(") { return nil }
         reader = self
         guard let parameters = try? reader.arguments() else { return nil }
         self = reader

@@ -205,14 +205,15 @@ extension RequestVerifier {
 
     private static let textFunctions: Set = [
         "contains", "startswith", "endswith", "substringof", "indexof", "length", "tolower", "toupper", "trim", "substring", "concat",
-        "matchesPattern",
+        "matchesPattern", "replace",
     ]
 
     /// The result types of canonical functions with one type of result.
     private static let results: [String: String] = [
         "contains": "Edm.Boolean", "startswith": "Edm.Boolean", "endswith": "Edm.Boolean", "substringof": "Edm.Boolean",
         "matchesPattern": "Edm.Boolean", "indexof": "Edm.Int32", "length": "Edm.Int32", "tolower": "Edm.String", "toupper": "Edm.String",
-        "trim": "Edm.String", "year": "Edm.Int32", "month": "Edm.Int32", "day": "Edm.Int32", "hour": "Edm.Int32", "minute": "Edm.Int32",
+        "trim": "Edm.String", "replace": "Edm.String", "year": "Edm.Int32", "month": "Edm.Int32", "day": "Edm.Int32",
+        "hour": "Edm.Int32", "minute": "Edm.Int32",
         "second": "Edm.Int32", "fractionalseconds": "Edm.Decimal", "totalseconds": "Edm.Decimal", "totaloffsetminutes": "Edm.Int32",
         "date": "Edm.Date", "time": "Edm.TimeOfDay", "now": "Edm.DateTimeOffset", "mindatetime": "Edm.DateTimeOffset",
         "maxdatetime": "Edm.DateTimeOffset", "geo.distance": "Edm.Double", "geo.length": "Edm.Double", "geo.intersects": "Edm.Boolean",

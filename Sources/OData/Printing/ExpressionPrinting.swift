@@ -203,6 +203,7 @@ extension QueryPrinter {
                 throw .invalidOption("function \(name)", reason: "it takes \(needed) \(noun), not \(arguments.count)")
             }
             try require(known.since, name)
+            if let last = known.through, version > last { throw .unsupported(name, version: version) }
             if version == .v2, name == "contains" {
                 written = "substringof"
                 arguments.reverse()

@@ -258,8 +258,9 @@ extension QueryPrinter {
             list.begin(bound.kind.rawValue + "=")
             try write(bound.value, isNested: list.isNested, to: &list.text)
         }
-        for (index, alias) in options.aliases.enumerated() {
-            guard !options.aliases[..<index].contains(where: { $0.name == alias.name }) else {
+        var aliases: Set<String> = []
+        for alias in options.aliases {
+            guard aliases.insert(alias.name).inserted else {
                 throw .invalidOption("@\(alias.name)", reason: "it is given twice")
             }
             if list.isNested { try require(.v401, "parameter aliases in nested options") }

@@ -8,7 +8,8 @@ extension QueryPrinter {
     func request(_ query: ODataQuery) throws(ODataQueryError) -> String {
         let asked = query.withoutUselessSelection(version)
         let query = version == .v2 ? asked : asked.aliasingArguments(by: self)
-        if let name = query.resource.aliasNames.first(where: { name in !query.options.aliases.contains { $0.name == name } }) {
+        let defined = Set(query.options.aliases.map(\.name))
+        if let name = query.resource.aliasNames.first(where: { !defined.contains($0) }) {
             throw .invalidOption("@\(name)", reason: "the path uses it, but it has no value; define it with alias(_:_:)")
         }
         return try text(of: query)
@@ -219,25 +220,53 @@ extension QueryPrinter {
 
 /// `$select` and `$expand` of V2, which have no parentheses: nested options are written as paths (`$select=Name,Trips/Name&$expand=Trips`).
 extension QueryPrinter {
+    /// Paths in their order, each once. There may be thousands.
+    private struct PathList {
+        private(set) var all: [QueryPath] = []
+        private var known: Set<QueryPath> = []
+
+        /// Returns whether the path is new.
+        @discardableResult mutating func append(_ path: QueryPath) -> Bool {
+            guard known.insert(path).inserted else { return false }
+            all.append(path)
+            return true
+        }
+    }
+
     private struct Relations {
-        var selected: [QueryPath] = []
+        var selected = PathList()
         /// A Boolean value that indicates whether anything restricts the selection; if not, `$select` is redundant.
         var isSelective = false
-        var expanded: [QueryPath] = []
+        var expanded = PathList()
+        /// How many paths that the enclosing selections name are this path or begin with it.
+        private var named: [[QueryPath.Segment]: Int] = [:]
+
+        func areNamed(below prefix: [QueryPath.Segment]) -> Bool { named[prefix, default: 0] > 0 }
+
+        /// Adds the paths of a selection, or removes them with a change of -1.
+        mutating func name(_ paths: [QueryPath], below prefix: [QueryPath.Segment], change: Int) {
+            for path in paths {
+                var segments = prefix
+                for segment in path.segments {
+                    segments.append(segment)
+                    named[segments, default: 0] += change
+                }
+            }
+        }
     }
 
     func writeV2Relations(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
         var relations = Relations()
-        try collect(options, below: [], named: [], into: &relations, depth: 0)
+        try collect(options, below: [], into: &relations, depth: 0)
         if relations.isSelective {
             list.begin("$select=")
-            try writeList(relations.selected, to: &list.text) { path, text throws(ODataQueryError) in
+            try writeList(relations.selected.all, to: &list.text) { path, text throws(ODataQueryError) in
                 try writePlain(path, for: "$select", to: &text)
             }
         }
-        if !relations.expanded.isEmpty {
+        if !relations.expanded.all.isEmpty {
             list.begin("$expand=")
-            try writeList(relations.expanded, to: &list.text) { path, text throws(ODataQueryError) in
+            try writeList(relations.expanded.all, to: &list.text) { path, text throws(ODataQueryError) in
                 try writePlain(path, for: "$expand", to: &text)
             }
         }
@@ -255,22 +284,21 @@ extension QueryPrinter {
         }
     }
 
-    /// - Parameter named: The paths that the enclosing selections name.
     private func collect(
-        _ options: QueryOptions, below prefix: [QueryPath.Segment], named: [QueryPath], into relations: inout Relations, depth: Int
+        _ options: QueryOptions, below prefix: [QueryPath.Segment], into relations: inout Relations, depth: Int
     ) throws(ODataQueryError) {
         guard depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         var paths: [QueryPath]
-        var named = named
+        var named: [QueryPath] = []
         // If an enclosing selection already names properties of the relation, only an explicit selection adds more.
-        var addsNothing = !prefix.isEmpty && named.contains { $0.segments.starts(with: prefix) }
+        var addsNothing = !prefix.isEmpty && relations.areNamed(below: prefix)
         switch options.selection {
         case .items(let items):
             guard items.allSatisfy({ $0.nested.isEmpty && $0.parameters == nil }) else {
                 throw .unsupported("options in $select", version: version)
             }
             paths = items.map(\.path)
-            named += items.map { QueryPath(root: $0.path.root, segments: prefix + $0.path.segments) }
+            named = paths
             // A parsed V2 query has an empty selection in each expansion, because its `$select` contains all paths.
             addsNothing = items.isEmpty && !prefix.isEmpty
         case .decoded:
@@ -284,13 +312,14 @@ extension QueryPrinter {
             // After an expanded relation, the path alone includes everything expanded within it, whereas `*` means only its properties.
             let isAll = path.segments == [.all] && !prefix.isEmpty && !isSelective(within: options, depth: depth)
             let full = QueryPath(root: path.root, segments: isAll ? prefix : prefix + path.segments)
-            if !relations.selected.contains(full) { relations.selected.append(full) }
+            relations.selected.append(full)
         }
+        relations.name(named, below: prefix, change: 1)
         for expansion in options.expansions {
             guard expansion.path.root == .entity else { throw .invalidOption("$expand", reason: "a property is needed") }
             if expansion.path.segments.contains(.all) { throw .unsupported("$expand=*", version: version) }
             let path = QueryPath(segments: prefix + expansion.path.segments)
-            guard !relations.expanded.contains(path) else {
+            guard relations.expanded.append(path) else {
                 throw .invalidOption("$expand", reason: "a relation is expanded twice; give all its options in one expand")
             }
             let nested = expansion.options
@@ -299,9 +328,9 @@ extension QueryPrinter {
             {
                 throw .unsupported("options in $expand", version: version)
             }
-            relations.expanded.append(path)
-            try collect(nested, below: path.segments, named: named, into: &relations, depth: depth + 1)
+            try collect(nested, below: path.segments, into: &relations, depth: depth + 1)
         }
+        relations.name(named, below: prefix, change: -1)
     }
 }
 

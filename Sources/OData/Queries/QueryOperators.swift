@@ -58,6 +58,8 @@ package struct CanonicalFunction: Sendable {
     package let arity: ClosedRange<Int>
     /// The first version that supports the function.
     let since: ODataVersion
+    /// The last version that supports the function; `nil` if it is the latest.
+    package let through: ODataVersion?
 
     private static let all: [CanonicalFunction] = {
         let v2: [(String, ClosedRange<Int>)] = [
@@ -74,9 +76,10 @@ package struct CanonicalFunction: Sendable {
         ]
         let v401: [(String, ClosedRange<Int>)] = [("matchesPattern", 2...2), ("hassubset", 2...2), ("hassubsequence", 2...2)]
         func made(_ list: [(String, ClosedRange<Int>)], _ version: ODataVersion) -> [CanonicalFunction] {
-            list.map { CanonicalFunction(name: $0.0, arity: $0.1, since: version) }
+            list.map { CanonicalFunction(name: $0.0, arity: $0.1, since: version, through: nil) }
         }
-        return made(v2, .v2) + made(v4, .v4) + made(v401, .v401)
+        let removed = [CanonicalFunction(name: "replace", arity: 3...3, since: .v2, through: .v2)]
+        return made(v2, .v2) + removed + made(v4, .v4) + made(v401, .v401)
     }()
 
     /// Functions by name, in their exact case.

@@ -54,6 +54,7 @@ public enum ODataQueryError: DescribedError, Sendable, Hashable {
         case "any", "all": "query the related entity set instead, or use a service of version 4"
         case "has": "compare with the member by eq, or use a service of version 4"
         case "matchesPattern": "use contains, startswith or endswith, or version 4.01"
+        case "replace": "compare with the text before the replacement, or use a service of version 2"
         case "options in $expand": "request the relation separately, or use a service of version 4"
         case "options in $select": "select paths such as Address/City, or use version 4.01"
         case "$this": "use a property of the instance, or version 4.01"

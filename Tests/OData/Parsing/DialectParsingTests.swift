@@ -51,6 +51,45 @@ import Testing
         }
     }
 
+    @Test(arguments: ["X'00FF'", "binary'00FF'", "binary'00ff'", "x'00fF'", "X''", "binary''"]) func `bytes of V2 are hexadecimal`(
+        literal: String
+    ) throws {
+        let bytes = literal.contains("''") ? Data() : Data([0, 255])
+        let parser = QueryParser(version: .v2)
+        #expect(try parser.literal(literal) == .binary(bytes))
+        let printer = QueryPrinter(version: .v2)
+        let printed = bytes.isEmpty ? "X''" : "X'00FF'"
+        #expect(try printer.text(of: parser.resource("E(\(literal))")) == "E(\(printed))")
+        #expect(try printer.text(of: parser.query("E?$filter=A%20eq%20\(literal)")) == "E?$filter=A%20eq%20\(printed)")
+    }
+
+    @Test(arguments: ["binary'0'", "X'0G'", "binary'AA=='", "binary'-_8'", "X'00 FF'"]) func `other bytes of V2 are refused`(
+        literal: String
+    ) {
+        #expect(throws: QueryParsingError.self) { try QueryParser(version: .v2).literal(literal) }
+    }
+
+    @Test(arguments: [
+        "replace(A,'x','y') eq 'z'", "replace(replace(A,'x','y'),'y','z') eq 'z'", "A eq 1e5", "A eq 1E-5", "A eq -2.5e10", "A eq 1e400",
+        "not(A eq 1)", "not(substringof('x',A))", "A eq 5l", "A eq 1.5", "A eq time'PT13H20M00.5S'",
+    ]) func `an expression of V2 is printed as it was parsed`(filter: String) throws {
+        let parser = QueryParser(version: .v2)
+        let printer = QueryPrinter(version: .v2)
+        let query = try parser.query("E?$filter=" + filter.replacing(" ", with: "%20"))
+        let text = try printer.text(of: query)
+        #expect(try parser.query(text) == query, "\(text)")
+    }
+
+    @Test func `replace is a function of V2 only`() throws {
+        let query = try QueryParser(version: .v2).query("E?$filter=replace(A,'x','y')%20eq%20'z'")
+        for version in [ODataVersion.v4, .v401] {
+            let error = #expect(throws: ODataQueryError.self) { try QueryPrinter(version: version).text(of: query) }
+            #expect(error?.description.contains("replace") == true)
+            #expect(throws: QueryParsingError.self) { try QueryParser(version: version).expression("replace(A,'x','y')") }
+        }
+        #expect(throws: QueryParsingError.self) { try QueryParser(version: .v2).expression("replace(A,'x')") }
+    }
+
     @Test func `a path can continue after a V2 function import`() throws {
         let names = ServiceNames([
             "Top": .functionImport(giving: .entityCollection), "Best": .functionImport(giving: .entity), "Items": .entityCollection,

@@ -46,6 +46,41 @@ import Testing
         try same("A lt B eq C", "(A lt B) eq C")
         try same("-A mul B", "(-A) mul B")
         try same("A EQ B OR C", "A eq B or C")
+        try same("not(A eq B)", "not (A eq B)")
+        try same("not(A) and B", "(not (A)) and B")
+        try same("NOT(contains(A,'x')) or B", "(not contains(A,'x')) or B")
+    }
+
+    @Test(arguments: ["a OR", "OR", "AND b", "a AND", "NOT", "a NOT", "(OR)", "a OR OR b", "\" \"", "a \"  \""])
+    func `an operator isn't a word of a search, and blanks aren't a phrase`(search: String) {
+        #expect(throws: QueryParsingError.self) { try parser.options("$search=" + search) }
+    }
+
+    @Test(arguments: ["A in ((|))", "(A in (|))", "A in (|)", "A in [|]", "A in ((B in (|)))", "not (A in (|))"])
+    func `nested lists are read once`(form: String) throws {
+        let parts = form.split(separator: "|").map { String($0) }
+        let text = String(repeating: parts[0], count: 20) + "1" + String(repeating: parts[1], count: 20)
+        let expression = try parser.expression(text)
+        let printed = try QueryPrinter(version: .v401).text(of: expression)
+        #expect(try QueryPrinter(version: .v401).text(of: parser.expression(printed)) == printed)
+    }
+
+    @Test func `words like operators are words`() throws {
+        for search in ["and", "or", "not", "ORDER", "NOTE", "ANDREA OR NOTHING", "\"OR\"", "\"a OR b\""] {
+            let query = ODataQuery(ResourcePath(entitySet: "E"), options: try parser.options("$search=" + search))
+            #expect(try QueryPrinter(version: .v401).text(of: query).removingPercentEncoding == "E?$search=" + search)
+        }
+    }
+
+    @Test(arguments: [
+        "F(a=1)(2)", "F(a=1)(b=2)", "F(a=1)(2)/B", "F(a=1,b='x')('y')/C(3)", "F(a=@p)(2)", "F()(2)", "F(a=1)(2)/$ref", "E(1)/Ns.F(a=1)(2)",
+    ]) func `a key can follow a function`(path: String) throws {
+        for version in [ODataVersion.v4, .v401] {
+            let resource = try QueryParser(version: version).resource(path)
+            #expect(resource.segments.contains { if case .function = $0 { true } else { false } })
+            #expect(try QueryPrinter(version: version).text(of: resource) == path)
+        }
+        #expect(try parser.resource("F(a=1)(2)") == ResourcePath(function: "F", ["a": 1]).key(2))
     }
 
     @Test func namesMayBeKeywords() throws {
