@@ -9,13 +9,8 @@ extension EdmDateTimeOffset {
     public init?(_ instant: Date, offset: Int = 0) {
         let seconds = instant.timeIntervalSince1970
         guard seconds.isFinite, abs(seconds) < 1e16 else { return nil }
-        var whole = seconds.rounded(.down)
-        var micros = ((seconds - whole) * 1_000_000).rounded()
-        if micros >= 1_000_000 {
-            whole += 1
-            micros = 0
-        }
-        self.init(secondsSince1970: Int64(whole), picosecond: Int64(micros) * 1_000_000, offset: offset)
+        let (whole, micros) = LiteralText.parts(of: instant)
+        self.init(secondsSince1970: whole, picosecond: micros * 1_000_000, offset: offset)
     }
 
     /// Creates a point in time from seconds since 1970 in UTC, in local time at the offset; without one, in UTC.

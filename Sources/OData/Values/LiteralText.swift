@@ -6,8 +6,26 @@ enum LiteralText {
     /// The first second of the year 10000, relative to 1970.
     static let endOfDates: Double = 253_402_300_800
 
-    /// Returns an instant in RFC 3339 form in UTC. A `Date` is a binary fraction, so rounding to microseconds restores the original decimal
-    /// digits.
+    /// Returns the whole seconds of an instant since 1970, and its microseconds. A `Date` is a binary fraction, so rounding to microseconds
+    /// restores the original decimal digits. More than two centuries away, it has fewer digits than that, and the shortest fraction of the
+    /// same `Date` restores them.
+    static func parts(of date: Date) -> (seconds: Int64, microseconds: Int64) {
+        let seconds = date.timeIntervalSince1970
+        let whole = seconds.rounded(.down)
+        let fraction = seconds - whole
+        var micros = (fraction * 1_000_000).rounded()
+        if date.timeIntervalSinceReferenceDate.ulp > 1e-6 {
+            for unit in [1_000_000, 100_000, 10_000, 1_000, 100, 10] as [Double] {
+                let shorter = (fraction * 1_000_000 / unit).rounded() * unit
+                guard Date(timeIntervalSince1970: whole + shorter / 1_000_000) == date else { continue }
+                micros = shorter
+                break
+            }
+        }
+        return micros < 1_000_000 ? (Int64(whole), Int64(micros)) : (Int64(whole) + 1, 0)
+    }
+
+    /// Returns an instant in RFC 3339 form in UTC.
     static func instant(_ date: Date) throws(ODataQueryError) -> String {
         let seconds = date.timeIntervalSince1970
         // The years -9999 to 9999.
@@ -15,13 +33,7 @@ enum LiteralText {
             throw .unsupportedLiteral(
                 "The date \(seconds) seconds from 1970", reason: "it is outside the years -9999 to 9999")
         }
-        var whole = seconds.rounded(.down)
-        var micros = ((seconds - whole) * 1_000_000).rounded()
-        if micros >= 1_000_000 {
-            whole += 1
-            micros = 0
-        }
-        let total = Int64(whole)
+        let (total, micros) = parts(of: date)
         let day = total >= 0 ? total / 86_400 : (total - 86_399) / 86_400
         let second = total - day * 86_400
         let civil = CivilCalendar.date(ofDay: day)

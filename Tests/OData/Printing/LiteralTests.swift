@@ -70,6 +70,22 @@ import Testing
         #expect(try text(EdmTimeOfDay(hour: 7, minute: 59, second: 59, picosecond: 999_000_000_000)) == "07%3A59%3A59.999")
     }
 
+    @Test(arguments: [
+        "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.997Z", "9999-12-31T23:59:59.5Z", "9999-12-31T00:00:00.001Z",
+        "0001-01-01T00:00:00.001Z", "0001-01-01T00:00:00.25Z", "-0044-03-15T12:00:00.123Z", "1582-10-15T00:00:00.1234Z",
+        "2500-06-01T10:20:30.4567Z", "2300-01-01T00:00:00.99999Z", "2026-11-28T01:02:03.123456Z", "1970-01-01T00:00:00.000001Z",
+    ]) func `an instant far away keeps its digits`(text: String) throws {
+        let date = try #require(EdmDateTimeOffset(text)).instant
+        #expect(try LiteralText.instant(date) == text)
+        #expect(EdmDateTimeOffset(date)?.description == text)
+    }
+
+    @Test func `the last moment of the year 9999 stays in it`() throws {
+        let date = try #require(EdmDateTimeOffset("9999-12-31T23:59:59.9999999Z")).instant
+        let text = try LiteralText.instant(date)
+        #expect(text.hasPrefix("9999-12-31T23:59:59.9999") && EdmDateTimeOffset(text)?.instant == date)
+    }
+
     @Test func instantsAgreeWithFoundation() throws {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: false)
         var generator = SeededGenerator(seed: 3)
