@@ -92,7 +92,13 @@ final class JSONBatchReader: BatchAnswerReading {
             if let bytes = EdmBinary.bytes(text), begins(bytes) { return bytes }
             return Data(BatchWriter.quoted(text).utf8)
         }
-        if type.type == "text" || type.subtype == "xml" || type.suffix == "xml" { return Data(text.utf8) }
+        if type.type == "text" { return Data(text.utf8) }
+        if type.subtype == "xml" || type.suffix == "xml" {
+            // The format demands base64url, but some services write plain XML.
+            let mark = UInt8(ascii: "<")
+            if text.utf8.first(where: { $0 > 0x20 }) != mark, let bytes = EdmBinary.bytes(text), bytes.contains(mark) { return bytes }
+            return Data(text.utf8)
+        }
         guard let bytes = EdmBinary.bytes(text) else { throw .malformed("its body of the type \(type.essence) isn't in base64url") }
         return bytes
     }

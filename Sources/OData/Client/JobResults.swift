@@ -26,6 +26,9 @@ struct UndecodedAnswer: Sendable {
         (url, duration, httpVersion, report) = (base, response.duration, response.httpVersion, response.report)
     }
 
+    /// Whether the body is empty, or the status excludes one.
+    var isEmpty: Bool { body.isEmpty || status == 204 || status == 205 }
+
     /// The response as errors show it.
     var summary: ResponseSummary { ResponseSummary(status: status, headers: headers, url: url, body: body) }
 }
@@ -90,8 +93,9 @@ extension ODataClient {
         } catch {
             let cause = error
             let text = "The result can't be read as \(Value.self): \(ServiceError.text(of: cause))"
-            throw Self.withErrorBody(
-                self.error(operation, .decoding, answer.body.isEmpty ? .emptyBody : .decoding, text, cause: cause, response: summary()))
+            let isOfOtherFormat = (cause as? SerializationError)?.kind == .format
+            let kind: ServiceError.Kind = answer.isEmpty ? .emptyBody : isOfOtherFormat ? .format : .decoding
+            throw Self.withErrorBody(self.error(operation, .decoding, kind, text, cause: cause, response: summary()))
         }
     }
 
@@ -106,22 +110,22 @@ extension ODataClient {
 
     private func value<Value: Decodable>(_ type: Value.Type, in answer: UndecodedAnswer, at place: ResultPlace) throws -> Value {
         if let nothing = NoContent() as? Value { return nothing }
-        let isWithoutContent = answer.status == 204 || answer.status == 205
-        if answer.body.isEmpty || isWithoutContent {
-            if let optional = type as? any ExpressibleByNilLiteral.Type, let none = optional.init(nilLiteral: ()) as? Value { return none }
-        }
         var serializer = ODataSerializer(format: PayloadFormat(version: printer.version), types: types, userInfo: userInfo)
         serializer.plainValues = place == .payload ? .inside : .whole
         let contentType = answer.headers[.contentType]
-        if !isWithoutContent, !serializer.readsInsidePayload(type, contentType: contentType) {
-            if let bytes = answer.body as? Value { return bytes }
-            if type == String.self || type == String?.self,
-                let text = try PlainTextSerializer.text(of: answer.body, contentType: contentType) as? Value
-            {
-                return text
-            }
+        guard answer.isEmpty else {
+            return try SerializationRegistry.standard.decode(
+                type, body: answer.body, contentType: contentType, forced: serializer, fallback: serializer, url: answer.url)
         }
-        return try serializer.decode(type, from: answer.body, at: [], contentType: contentType, url: answer.url)
+        if let optional = type as? any ExpressibleByNilLiteral.Type, let none = optional.init(nilLiteral: ()) as? Value { return none }
+        if !serializer.readsInsidePayload(type, contentType: contentType) {
+            if let bytes = Data() as? Value { return bytes }
+            if let text = "" as? Value { return text }
+        }
+        throw SerializationError(
+            .structure,
+            "The response has status \(answer.status) and no body; use \(type)? if that is valid, or NoContent for a request without a "
+                + "result.")
     }
 }
 

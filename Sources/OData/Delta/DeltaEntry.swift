@@ -59,8 +59,11 @@ enum DeltaNames {
         payload[relation + "@delta"] ?? payload[relation + "@odata.delta"]
     }
 
-    /// Returns the object that marks an entity as removed (4.01).
-    static func removal(in payload: DynamicEntity) -> ODataValue? { payload["@removed"] ?? payload["@odata.removed"] }
+    /// Returns the object that marks an entity as removed (4.01). Null and false mark an entity that still exists.
+    static func removal(in payload: DynamicEntity) -> ODataValue? {
+        guard let mark = payload["@removed"] ?? payload["@odata.removed"], !mark.isNull, mark != .boolean(false) else { return nil }
+        return mark
+    }
 }
 
 extension DynamicEntity {

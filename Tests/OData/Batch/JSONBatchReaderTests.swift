@@ -57,6 +57,20 @@ import WebServiceClient
         #expect(try body("abcd") == #""abcd""# && body("hello there") == #""hello there""# && body("") == #""""#)
     }
 
+    @Test func `XML may be a text, or base64url as the format demands`() throws {
+        let xml = "<?xml version=\"1.0\"?><error><code>1</code><message>é</message></error>"
+        for type in ["application/xml", "application/atom+xml;type=entry"] {
+            for text in [
+                String(decoding: try JSONEncoder().encode(xml), as: UTF8.self), "\"\(Data(xml.utf8).base64EncodedString())\"",
+                "\"\(EdmBinary(Data(xml.utf8)))\"",
+            ] {
+                let reply = try #require(
+                    try read(#"{"responses":[{"id":"1","status":500,"headers":{"content-type":"\#(type)"},"body":\#(text)}]}"#).first)
+                #expect(String(decoding: reply.body, as: UTF8.self) == xml)
+            }
+        }
+    }
+
     @Test func `the link to further responses is found`() throws {
         let reader = JSONBatchReader(limit: 1 << 16)
         try reader.feed(Data(sample.utf8))

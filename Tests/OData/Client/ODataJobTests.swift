@@ -93,6 +93,31 @@ import WebServiceTesting
         #expect(broken?.kind == .job)
     }
 
+    @Test func `a result of another format names its media type`() async throws {
+        let bodies = [
+            ("text/html", "<html><title>Sign in</title></html>"), ("application/xml", "<feed/>"), ("image/png", "\u{1}\u{2}"),
+            ("multipart/mixed; boundary=b", "--b\r\n\r\n--b--"), ("text/plain", "down for maintenance"),
+        ]
+        let client = client()
+        for (type, body) in bodies {
+            let inner = "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n\r\n" + body
+            let monitored: [StubAnswer] = [
+                .data(Data(body.utf8), type: type, headers: ["AsyncResult": "200"]), .data(Data(inner.utf8), type: "application/http"),
+            ]
+            for answer in monitored.map({ StubAnswer.inTurn(accepted(), $0) }) + [.data(Data(body.utf8), type: type)] {
+                stub["Items"] = answer
+                let error = await #expect(throws: ServiceError.self) { try await client.start(items).value }
+                let names = error?.message.contains(type.prefix { $0 != ";" }) ?? false
+                #expect(error?.kind == .format && names, "\(String(describing: error))")
+            }
+        }
+        for status in [200, 204] {
+            stub["Items"] = .inTurn(accepted(), .status(200, headers: ["AsyncResult": "\(status)"]))
+            let error = await #expect(throws: ServiceError.self) { try await client.start(items).value }
+            #expect(error?.kind == .emptyBody && error?.message.contains("status \(status) and no body") == true)
+        }
+    }
+
     @Test func `failures of the request and of the monitor are errors`() async throws {
         let body = #"{"error":{"code":"E1","message":"m"}}"#
         let cases: [(StubAnswer, Int?, ServiceError.Kind)] = [

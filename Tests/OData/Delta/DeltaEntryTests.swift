@@ -55,6 +55,7 @@ import WebServiceTesting
         // Entities with properties of such names.
         for entry in [
             #"{"ID":1,"deleted":false}"#, #"{"ID":1,"deleted":{"state":"deleted","by":"x"}}"#, #"{"ID":1,"deleted":null}"#,
+            #"{"ID":1,"@removed":null}"#, #"{"ID":1,"@odata.removed":null}"#, #"{"ID":1,"@removed":false}"#,
             #"{"ID":1,"ODQ_CHANGEMODE":"U"}"#, #"{"ID":1,"reason":"deleted","id":"x"}"#,
         ] {
             #expect(try await removed(entry) == nil, "\(entry)")
