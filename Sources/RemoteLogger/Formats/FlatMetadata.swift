@@ -17,7 +17,8 @@ enum FlatMetadata {
     private static func append(_ metadata: LogMetadata, prefix: String, depth: Int, to pairs: inout [(name: String, value: LogValue)]) {
         for pair in metadata {
             let name = prefix.isEmpty ? pair.key : prefix + "." + pair.key
-            guard case .dictionary(let values) = pair.value else {
+            // An empty dictionary has no nested names, so it keeps its own.
+            guard case .dictionary(let values) = pair.value, !values.isEmpty else {
                 pairs.append((name, pair.value))
                 continue
             }

@@ -58,7 +58,8 @@ public struct OTLPFormat: LogFormat {
         case 429, 502, 503, 504: .retry
         case 400, 422: .isolate(reason: Self.message(of: answer))
         case _ where answer.asksForOtherSettings: .pause(reason: Self.message(of: answer))
-        default: .reject(reason: Self.message(of: answer))
+        case 400..<600: .reject(reason: Self.message(of: answer))
+        default: answer.usualVerdict
         }
     }
 
@@ -67,7 +68,7 @@ public struct OTLPFormat: LogFormat {
         guard let body = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any],
             // Protobuf's JSON readers accept both spellings of a name.
             let partial = (body["partialSuccess"] ?? body["partial_success"]) as? [String: Any]
-        else { return .delivered() }
+        else { return answer.usualVerdict }
         let reason = (partial["errorMessage"] ?? partial["error_message"]) as? String ?? ""
         // A 64-bit integer is a string in OTLP's JSON; a number is accepted, too.
         let number = partial["rejectedLogRecords"] ?? partial["rejected_log_records"]

@@ -76,6 +76,17 @@ public struct ReceiverAnswer: Sendable {
         "The SSL certificate error", "Request Header Or Cookie Too Large", "Invalid Hostname",
     ]
 
+    /// Whether a success has a web page, by its `Content-Type` and its beginning: a proxy or a portal that asks users to sign in has
+    /// answered, and no receiver has the records.
+    var isWebPage: Bool {
+        guard (200..<300).contains(status), let type = headers[.contentType].flatMap({ MediaType($0) }),
+            ["text/html", "application/xhtml+xml"].contains(type.essence)
+        else { return false }
+        let beginning = String(decoding: body.prefix(1_024), as: UTF8.self).lowercased()
+        return beginning.first { !$0.isWhitespace && $0 != "\u{FEFF}" } == "<"
+            && (beginning.contains("<html") || beginning.contains("<!doctype html"))
+    }
+
     /// The beginning of the body on one line, for messages, with likely secrets masked: receivers echo their input.
     public var excerpt: String {
         let read = body.prefix(2 * BodyExcerpt.margin)
@@ -91,11 +102,12 @@ public struct ReceiverAnswer: Sendable {
         return VisibleText.of(shown.prefix(characters).split(whereSeparator: \.isNewline).joined(separator: " "))
     }
 
-    /// The meaning of a status for most receivers: 2xx is delivered; 408, 425, 429 and every 5xx except 501 and 505 is retried; 413 splits;
-    /// 400 and 422 isolate the rejected record; everything else pauses (``asksForOtherSettings``).
+    /// The meaning of a status for most receivers: 2xx is delivered, but pauses with a web page (`text/html`); 408, 425, 429 and every 5xx
+    /// except 501 and 505 is retried; 413 splits; 400 and 422 isolate the rejected record; everything else pauses
+    /// (``asksForOtherSettings``).
     public var usualVerdict: DeliveryVerdict {
         switch status {
-        case 200..<300: .delivered()
+        case 200..<300: isWebPage ? .pause(reason: "it answers with a web page: \(excerpt)") : .delivered()
         case 413: .split
         case 400, 422: .isolate(reason: excerpt)
         case _ where asksForOtherSettings: .pause(reason: excerpt)

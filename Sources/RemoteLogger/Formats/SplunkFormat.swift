@@ -90,7 +90,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         let reason = body?["text"] as? String ?? answer.excerpt
         switch (answer.status, code) {
         case (200..<300, _):
-            guard acknowledges else { return .delivered() }
+            guard acknowledges else { return answer.usualVerdict }
             // Splunk has the batch, but without the ticket its indexing can't be confirmed.
             if answer.bodyFault == .brokeOff { return .retry }
             if answer.bodyFault == .tooLarge { return .pause(reason: ReceiverAnswer.tooLargeText) }

@@ -26,7 +26,8 @@ public struct RemoteLogHandler: LogHandler {
     public var metadata: Logger.Metadata
     /// Provides metadata for every record, evaluated each time.
     public var metadataProvider: Logger.MetadataProvider?
-    /// A Boolean value that indicates whether records include the logging module, as `source`. The default is `false`.
+    /// A Boolean value that indicates whether records include the logging module, as `source`, or as `source_` if the
+    /// metadata has a `source`. The default is `false`.
     public var recordsSource = false
     /// Determines whether a value with these attributes is masked. By default it checks ``LogSensitivity``; extend it for attributes of
     /// other packages.
@@ -59,7 +60,12 @@ public struct RemoteLogHandler: LogHandler {
         let level = LogLevel(event.level)
         guard logger.keeps(level) else { return }
         var metadata = record(values, depth: 0)
-        if recordsSource { metadata["source"] = .string(event.source) }
+        if recordsSource {
+            // Metadata of the same name keeps its value.
+            var name = "source"
+            while metadata[name] != nil { name += "_" }
+            metadata[name] = .string(event.source)
+        }
         logger.record(
             level, event.message.description, metadata, error: event.error,
             source: LogSource(file: event.file, function: event.function, line: event.line))

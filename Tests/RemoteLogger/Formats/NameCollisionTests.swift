@@ -70,6 +70,13 @@ import Testing
         }
     }
 
+    @Test(arguments: formats.keys.sorted()) func `an empty dictionary is a value, too`(name: String) throws {
+        let format = try #require(Self.formats[name])
+        let metadata: LogMetadata = ["nothing": LogMetadata(), "a": ["hollow": LogMetadata(), "b": 1] as LogMetadata]
+        let body = String(decoding: try format.encode([.sample(metadata: metadata)]), as: UTF8.self)
+        for name in ["nothing", "hollow"] { #expect(body.contains(name), "\(body)") }
+    }
+
     @Test func `Loki's names are as GELF's`() throws {
         let record = LogRecord.sample(
             metadata: ["source": 1, "logger": 2, "error": 3, "user_id": 4, "user.id": 5], error: "e",

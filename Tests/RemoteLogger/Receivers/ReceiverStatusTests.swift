@@ -82,6 +82,55 @@ import WebServiceClient
         #expect(ReceiverAnswer(status: status, records: 1).usualVerdict == .retry)
     }
 
+    @Test(arguments: formats.keys.sorted()) func `a number that is no status is no verdict on records in any format`(name: String) throws {
+        let format = try #require(Self.formats[name])
+        for status in [0, 99, 100, 199, 600, 999] {
+            guard case .pause = format.judge(ReceiverAnswer(status: status, records: 5)) else {
+                Issue.record("\(status)")
+                continue
+            }
+        }
+    }
+
+    private static let pages = [
+        "<!DOCTYPE html>\n<html lang=\"en\"><title>Sign in</title></html>", "<html>\r\n<body>Hotel Wi-Fi</body></html>",
+        " \n<HTML><BODY/></HTML>", "\u{FEFF}<!doctype HTML><title>x</title>", "<?xml version=\"1.0\"?><html xmlns=\"x\"/>",
+    ]
+
+    @Test(arguments: formats.keys.sorted()) func `a web page isn't a receiver's success`(name: String) async throws {
+        let format = try #require(Self.formats[name])
+        for (index, page) in Self.pages.enumerated() {
+            for type in ["text/html", "text/html; charset=utf-8", "application/xhtml+xml"] {
+                let answer = ReceiverAnswer(
+                    status: [200, 203, 202][index % 3], headers: ["Content-Type": type], body: Data(page.utf8), records: 5)
+                guard case .pause = format.judge(answer) else {
+                    Issue.record("\(type) \(page): \(format.judge(answer))")
+                    continue
+                }
+            }
+        }
+        let good: StubReceiver.Reply = .status(200, body: #"{"errors":false}"#)
+        let page: StubReceiver.Reply = .status(200, headers: ["Content-Type": "text/html"], body: Self.pages[0])
+        let harness = try Harness(StubReceiver([page, good]), format: format)
+        for number in 0..<5 { harness.logger.info("m\(number)") }
+        #expect(await harness.shipper.flush(within: .zero) == false)
+        #expect(await harness.clock.run(step: .milliseconds(1)) { harness.shipper.statistics.nextAttempt ?? .zero > .seconds(200) })
+        #expect(harness.shipper.statistics.delivered == 0)
+        #expect(await harness.clock.run(step: .seconds(10)) { harness.shipper.statistics.delivered == 5 })
+        harness.expectConservation()
+    }
+
+    @Test(
+        arguments: [
+            ("text/html", ""), ("text/html", "ok"), ("text/html", "<p>ok</p>"), ("text/plain", "<html>"), ("application/json", "{}"),
+        ])
+    func `another body of a success is accepted`(type: String, body: String) {
+        let answer = ReceiverAnswer(status: 200, headers: ["Content-Type": type], body: Data(body.utf8), records: 5)
+        for format in [NDJSONFormat(), SplunkFormat(), OTLPFormat(), GELFFormat(host: "h")] as [any LogFormat] {
+            #expect(format.judge(answer) == .delivered(remark: nil))
+        }
+    }
+
     // MARK: Compression
 
     /// Creates a compressing shipper to a receiver that answers compressed bodies by the first script and others by the second.

@@ -83,6 +83,12 @@ import WebServiceClient
         #expect(sink.records.last?.trace == nil && sink.records.last?.metadata["trace-id"] == "no")
     }
 
+    @Test func `the module doesn't replace metadata of the same name`() {
+        let logger = logger { $0.recordsSource = true }
+        logger.info("m", metadata: ["source": "mine", "source_": "too"])
+        #expect(sink.records.first?.metadata == ["source": "mine", "source_": "too", "source__": "RemoteLoggerTests"])
+    }
+
     @Test func `what the shipper does is not logged`() async throws {
         let clock = ManualLogClock()
         let receiver = StubReceiver([.broken, .broken, .status(200)])
