@@ -109,7 +109,10 @@ extension ODataClient {
     }
 
     private func value<Value: Decodable>(_ type: Value.Type, in answer: UndecodedAnswer, at place: ResultPlace) throws -> Value {
-        if let nothing = NoContent() as? Value { return nothing }
+        if let nothing = NoContent() as? Value {
+            _ = try Confirmation(answer.body, contentType: answer.headers[.contentType])
+            return nothing
+        }
         var serializer = ODataSerializer(format: PayloadFormat(version: printer.version), types: types, userInfo: userInfo)
         serializer.plainValues = place == .payload ? .inside : .whole
         let contentType = answer.headers[.contentType]

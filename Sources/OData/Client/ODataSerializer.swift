@@ -52,6 +52,9 @@ public struct ODataSerializer: SerializationDelegate {
     public func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, at path: [String], contentType: String?, url: URL?
     ) throws -> Value {
+        if type == Confirmation?.self, let confirmation = try Confirmation(data, contentType: contentType) as? Value {
+            return confirmation
+        }
         if plainValues == .whole, path.isEmpty, let bytes = EdmBinary(data) as? Value { return bytes }
         let text = try TextEncoding.utf8(from: data, contentType: contentType)
         do {
@@ -92,6 +95,30 @@ public struct ODataSerializer: SerializationDelegate {
             let answers = ["text/html", "text/plain", "application/xhtml+xml", "application/atom+xml", "application/atomsvc+xml"]
             return media.type == "multipart" || answers.contains(media.essence)
         }
+    }
+}
+
+/// The answer to a change whose content doesn't matter, if it is the service's: a page of a proxy that asks users to sign in confirms
+/// nothing.
+struct Confirmation: Decodable, Sendable {
+    /// The maximum number of bytes of a body that may be an error.
+    private static let longestError = 1 << 16
+
+    init(from decoder: any Decoder) {}
+
+    /// - Throws: `SerializationError` for a web page, and ``ODataErrorBody`` for an error with the status of a success.
+    init(_ body: Data, contentType: String?) throws {
+        let begin = body.first { $0 > 0x20 }
+        if begin == UInt8(ascii: "<"), let type = contentType.flatMap({ MediaType($0) }),
+            ["text/html", "application/xhtml+xml"].contains(type.essence)
+        {
+            throw SerializationError(
+                .format, "The body is a web page (\(type.essence)), and not an answer of the service: check the credentials.")
+        }
+        guard begin == UInt8(ascii: "{"), body.count <= Self.longestError, let root = try? ODataValue(json: body),
+            let error = PayloadRoot.error(in: root)
+        else { return }
+        throw error
     }
 }
 

@@ -145,7 +145,7 @@ extension ODataClient {
 
     /// Sends a change whose response has no content.
     func send(_ operation: WriteOperation, for purpose: CallPurpose? = nil) async throws {
-        let _: ServiceResponse<NoContent> = try await self.response(
+        let _: ServiceResponse<Confirmation?> = try await self.response(
             try call(operation), ODataOperation(operation.query.resource),
             for: purpose ?? .changing(mustExist: operation.mustExist(printer.version)))
     }

@@ -22,7 +22,7 @@ extension ODataClient {
         var operation = try writing(.put, stream, if: condition)
         operation.bytes = (content, try checked(contentType, stream.operation))
         let mustExist = operation.condition.header(printer.version)?.name == "If-Match"
-        let response: ServiceResponse<NoContent> = try await self.response(
+        let response: ServiceResponse<Confirmation?> = try await self.response(
             try call(operation), stream.operation, for: .changing(mustExist: mustExist))
         return response.headers["ETag"]
     }

@@ -210,6 +210,32 @@ import WebServiceTesting
         }
     }
 
+    @Test func `a web page doesn't confirm a change`() async throws {
+        let page = Data("\n<!DOCTYPE html><html><title>Sign in</title></html>".utf8)
+        for version in ODataVersion.allCases {
+            let client = stub.client(version)
+            let calls = changes + [Call(name: "invoke") { try await $0.invoke(ResourcePath(entitySet: "A")) }]
+            for call in calls {
+                stub.fallback(.data(page, type: "text/html; charset=utf-8"))
+                let error = await #expect(throws: ServiceError.self, "\(call.name)") { try await call.run(client) }
+                #expect(error?.kind == .format && error?.message.contains("Sign in") == true, "\(call.name): \(String(describing: error))")
+                // An error with the status of a success.
+                stub.fallback(.json(#"{"error":{"code":"E1","message":"Locked"}}"#))
+                let failure = await #expect(throws: ServiceError.self, "\(call.name)") { try await call.run(client) }
+                #expect((failure?.errorBody as? ODataErrorBody)?.code == "E1", "\(call.name): \(String(describing: failure))")
+            }
+            // Other content isn't read.
+            for (type, body) in [
+                ("text/html", ""), ("text/html", "ok"), ("text/plain", "<html>"), ("application/json", "x"), ("application/json", "{}"),
+                ("application/json", #"{"Id":1,"error":{"code":"a","message":"b"}}"#), ("application/xml", "<a/>"), ("image/png", "\u{1}"),
+            ] {
+                stub.fallback(.data(Data(body.utf8), type: type))
+                try await client.delete(item)
+                try await client.invoke(ResourcePath(entitySet: "A"))
+            }
+        }
+    }
+
     @Test func `an error in a trailer applies to a change, too`() async throws {
         stub.fallback(.json(#"{"Id":1}"#))
         let client = stub.client().takingBackItsAnswers()
