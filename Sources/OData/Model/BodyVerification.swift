@@ -309,23 +309,28 @@ extension WriteVerifier {
             isBound = true
             verifyTarget(link, of: relation, at: part.place)
         }
+        func reportWrong(_ value: ODataValue) {
+            base.report(
+                .wrongType, at: part.place, relation.name, "'\(relation.name)' leads to \(relation.targetType), not \(value.kind)",
+                fix: "bind an entity, or write one")
+        }
+        func addAll(_ elements: some Sequence<ODataValue>) {
+            for element in elements { if case .object(let object) = element { add(object) } else { reportWrong(element) } }
+        }
         switch value {
         case .null: return verifyNull(relation, part)
         case .array(let elements):
             verifyCount(isMany: true, relation, part)
-            for element in elements { if case .object(let object) = element { add(object) } }
+            addAll(elements)
         case .object(let object):
             if let results = object["results"]?.array, relation.isCollection {
-                for element in results { if case .object(let object) = element { add(object) } }
+                addAll(results)
             } else {
                 // Olingo accepts the link of one entity in place of a list.
                 if object.link == nil { verifyCount(isMany: false, relation, part) }
                 add(object)
             }
-        case .boolean, .integer, .decimal, .string:
-            return base.report(
-                .wrongType, at: part.place, relation.name, "'\(relation.name)' leads to \(relation.targetType), not \(value.kind)",
-                fix: "bind an entity, or write one")
+        case .boolean, .integer, .decimal, .string: return reportWrong(value)
         }
         if isBound { verifyBinding(relation, [PathStep(relation, of: type, part.type)], part) }
         guard !entities.isEmpty else { return }

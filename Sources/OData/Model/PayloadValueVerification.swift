@@ -61,11 +61,14 @@ extension WriteVerifier {
             }
             // A type definition may state the length in place of the property.
             let stated = type.maxLength ?? model.typeDefinition(type.name)?.underlyingType.maxLength
-            guard case .fixed(let limit)? = stated, primitive == "Edm.String", let text = value.string,
-                text.unicodeScalars.count > limit
-            else { return }
-            base.report(
-                .wrongType, at: part.place, name, "'\(name)' has more than \(limit) characters (MaxLength)", fix: "write a shorter text")
+            guard case .fixed(let limit)? = stated, let text = value.string else { return }
+            if primitive == "Edm.String", text.unicodeScalars.count > limit {
+                base.report(
+                    .wrongType, at: part.place, name, "'\(name)' has more than \(limit) characters (MaxLength)", fix: "write a shorter text"
+                )
+            } else if primitive == "Edm.Binary", let bytes = EdmBinary.bytes(text), bytes.count > limit {
+                base.report(.wrongType, at: part.place, name, "'\(name)' has more than \(limit) bytes (MaxLength)", fix: "write fewer")
+            }
         }
     }
 
@@ -79,6 +82,10 @@ extension WriteVerifier {
         }
         // Every member of an enumeration without declared members is unknown.
         guard !type.members.isEmpty else { return }
+        if !type.isFlags, text.contains(",") {
+            return base.report(
+                .wrongType, at: part.place, name, "'\(name)' is one member of \(type.qualifiedName), not several", fix: "write one member")
+        }
         for member in text.split(separator: ",").map({ $0.drop { $0 == " " } }) where Int64(member) == nil {
             guard !type.members.contains(where: { $0.name == member }) else { continue }
             base.report(
@@ -183,9 +190,19 @@ struct PrimitiveCheck {
         case .time: text(value, "a time of day") { format.version == .v2 || EdmTimeOfDay($0) != nil }
         case .duration: text(value, "a duration") { NumberText.duration($0) != nil }
         case .binary: text(value, "binary data") { format.version == .v2 || EdmBinary.bytes($0) != nil }
-        case .spatial: if case .object = value { nil } else { value.kind }
+        case .spatial: spatial(value, type)
         case nil: nil
         }
+    }
+
+    /// Compares the kind of a value in GeoJSON, such as `LineString`, with that in the type's name.
+    private func spatial(_ value: ODataValue, _ type: String) -> String? {
+        guard case .object(let object) = value else { return value.kind }
+        let wanted = type.replacing("Edm.Geography", with: "").replacing("Edm.Geometry", with: "")
+        guard !wanted.isEmpty, let found = object["type"]?.string, found != (wanted == "Collection" ? "GeometryCollection" : wanted) else {
+            return nil
+        }
+        return "a \(found.prefix(40))"
     }
 
     private func text(_ value: ODataValue, _ what: String, _ isValid: (String) -> Bool) -> String? {
@@ -199,6 +216,13 @@ struct PrimitiveCheck {
         switch value {
         case .integer(let number): whole = number
         case .decimal(let number):
+            let isInRange =
+                switch type {
+                case "Edm.Double": Double(number.description)?.isFinite ?? true
+                case "Edm.Single": Float(number.description)?.isFinite ?? true
+                default: true
+                }
+            guard isInRange else { return "a number out of its range" }
             whole = number.integer()
             isWhole = whole != nil
         case .string(let text):

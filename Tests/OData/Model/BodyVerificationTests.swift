@@ -81,6 +81,8 @@ import WebServiceClient
             ("Tags", .null, "'Tags' is null, which isn't a value of Collection(Edm.String) here (Nullable); write an empty array"),
             ("Tags", [.null], "'Tags' is null, which isn't a value in Collection(Edm.String) here (Nullable); leave the element out"),
             ("Agent", 5, "'Agent' leads to Sales.Customer, not a number; bind an entity, or write one"),
+            ("Lines", [5], "'Lines' leads to Sales.Line, not a number; bind an entity, or write one"),
+            ("State", "Open,Closed", "'State' is one member of Sales.State, not several; write one member"),
             ("Lines", ["No": 1, "Item": "x"], "'Lines' leads to many entities; write an array of entities, or bind(_:toAll:)"),
         ] as [(String, ODataValue, String)]
     ) func `a value of another type is told`(name: String, value: ODataValue, fault: String) async throws {
@@ -95,6 +97,40 @@ import WebServiceClient
         ] as [(String, ODataValue)]
     ) func `a value of the type is accepted`(name: String, value: ODataValue) async throws {
         #expect(try await created(DynamicEntity([.init(name, value)])).isEmpty)
+    }
+
+    @Test func `numbers, bytes and shapes keep the bounds of their types`() async throws {
+        let document = """
+            <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+            <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="A"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="D" Type="Edm.Double"/>
+            <Property Name="F" Type="Edm.Single"/><Property Name="Seal" Type="Edm.Binary" MaxLength="2"/>
+            <Property Name="Spot" Type="Edm.GeographyPoint"/><Property Name="Any" Type="Edm.Geometry"/>
+            <Property Name="All" Type="Edm.GeographyCollection"/><Property Name="Rights" Type="S.Rights"/></EntityType>
+            <EnumType Name="Rights" IsFlags="true"><Member Name="Read" Value="1"/><Member Name="Write" Value="2"/></EnumType>
+            <EntityContainer Name="C"><EntitySet Name="As" EntityType="S.A"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let model = try ServiceModel(xml: Data(document.utf8))
+        func faults(_ members: String) async throws -> [String] {
+            let entity = try ODataDecoder().decode(DynamicEntity.self, from: Data(#"{"ID":1,\#(members)}"#.utf8))
+            return try await WrittenModel.faults(in: model) { try await $0.create(entity, in: FetchRequest<DynamicEntity>(from: "As")) }
+        }
+        let line = #"{"type":"LineString","coordinates":[[1,2],[3,4]]}"#
+        for (members, fault) in [
+            (#""D":1e400"#, "'D' is Edm.Double, not a number out of its range; use a number"),
+            (#""F":1e39"#, "'F' is Edm.Single, not a number out of its range; use a number"),
+            (#""Seal":"AQID""#, "'Seal' has more than 2 bytes (MaxLength); write fewer"),
+            (#""Spot":\#(line)"#, "'Spot' is Edm.GeographyPoint, not a LineString"),
+            (#""All":\#(line)"#, "'All' is Edm.GeographyCollection, not a LineString"),
+        ] {
+            let found = try await faults(members)
+            #expect(found.count == 1 && found.first?.hasPrefix("As: " + fault) == true, "\(found)")
+        }
+        for members in [
+            #""D":1e308,"F":3.4e38"#, #""D":-1e308,"F":1e-50"#, #""D":"INF","F":"NaN""#, #""D":5,"F":5"#, #""Seal":"AQI""#,
+            #""Spot":{"type":"Point","coordinates":[1,2]}"#, #""Any":\#(line)"#, #""All":{"type":"GeometryCollection","geometries":[]}"#,
+            #""Rights":"Read,Write""#, #""Spot":null,"Any":null"#,
+        ] { #expect(try await faults(members).isEmpty, "\(members)") }
     }
 
     @Test func `numbers may be texts where the format says so`() async throws {
