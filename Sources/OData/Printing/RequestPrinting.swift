@@ -42,6 +42,15 @@ extension ODataQuery {
         guard resource.segments.contains(where: { if case .function = $0 { true } else { false } }) else { return self }
         var copy = self
         var taken: Set<String>?
+        // Counts on from the last alias, since a function may have many arguments.
+        var number = 0
+        func freeAlias(besides names: Set<String>) -> String {
+            while true {
+                number += 1
+                let name = number == 1 ? "arg" : "arg\(number)"
+                if !names.contains(name) { return name }
+            }
+        }
         for (position, segment) in resource.segments.enumerated() {
             guard case .function(let name, var parameters) = segment else { continue }
             for index in parameters.indices {
@@ -51,9 +60,9 @@ extension ODataQuery {
                     if case .alias = path.root, path.segments.isEmpty { continue }
                 default: break
                 }
-                let names = taken ?? mentionedAliases(by: printer)
+                let names = taken ?? mentionedAliases(by: printer).union(options.aliases.map(\.name))
                 taken = names
-                let alias = copy.options.freeAlias("arg", besides: names)
+                let alias = freeAlias(besides: names)
                 copy.options.aliases.append(ParameterAlias(alias, parameters[index].value))
                 parameters[index].value = .path(QueryPath(root: .alias(alias), segments: []))
             }

@@ -156,12 +156,10 @@ extension QueryOptions {
     }
 
     /// Returns a name that no alias uses yet.
-    ///
-    /// - Parameter others: Further names that are in use.
-    func freeAlias(_ name: String, besides others: Set<String> = []) -> String {
+    func freeAlias(_ name: String) -> String {
         var number = 1
         var free = name
-        while aliases.contains(where: { $0.name == free }) || others.contains(free) {
+        while aliases.contains(where: { $0.name == free }) {
             number += 1
             free = "\(name)\(number)"
         }
