@@ -10,7 +10,7 @@ import WebServiceClient
 public struct Polymorphic<Base: Sendable>: Sendable {
     /// The value.
     public let value: Base
-    /// The service's name of the type, if the payload has it.
+    /// The service's name of the type, if the payload has it: in the entity or, for a whole response, in its context URL.
     public let typeName: String?
     /// The metadata of the entity.
     public let metadata: EntityMetadata
@@ -34,7 +34,7 @@ extension Polymorphic: Decodable {
         let types = PayloadDecoder.settings(of: decoder)?.types ?? TypeRegistry()
         let entity = try DynamicEntity(from: decoder)
         metadata = EntityMetadata(entity, linkBase: PayloadDecoder.linkBase(inside: decoder))
-        typeName = metadata.typeName
+        typeName = metadata.typeName ?? Self.contextType(of: metadata, decoder)
         let container = try decoder.singleValueContainer()
         let found: any (Decodable & Sendable)
         if let nearest = typeName.flatMap({ types.nearest(to: $0) }) {
@@ -53,6 +53,18 @@ extension Polymorphic: Decodable {
         guard let value = found as? Base else { throw Self.unknown(typeName, container) }
         self.value = value
         undeclared = entity.undeclared(beside: found, decoder)
+    }
+
+    /// Returns the type in the context URL. Services leave it out of the entities then (JSON Format 4.01, section 4.5.3).
+    private static func contextType(of metadata: EntityMetadata, _ decoder: any Decoder) -> String? {
+        if let own = metadata.context { return ContextURL.typeName(in: own) }
+        // The context is that of the payload's own entities, and not of those inside of them.
+        let path = decoder.codingPath
+        let names = path.filter { $0.intValue == nil }.map(\.stringValue)
+        guard path.isEmpty || path.last?.intValue != nil, path.count - names.count <= 1,
+            names.allSatisfy({ ["value", "results", "d"].contains($0) })
+        else { return nil }
+        return PayloadDecoder.settings(of: decoder)?.context.text.flatMap { ContextURL.typeName(in: $0) }
     }
 
     private static func unknown(_ typeName: String?, _ container: any SingleValueDecodingContainer) -> DecodingError {

@@ -17,6 +17,27 @@ final class ContextURL: Sendable {
         self.isOld = Locked(isOld)
     }
 
+    /// Returns the type that a context URL names (Protocol 4.01, section 10): `Ns.Chief` in `$metadata#Staff/Ns.Chief(ID)/$entity`, and in
+    /// `$metadata#Collection(Ns.Chief)`; `nil` without one.
+    static func typeName(in context: String) -> String? {
+        guard let mark = context.lastIndex(of: "#") else { return nil }
+        var text = context[context.index(after: mark)...]
+        if text.hasSuffix("/$entity") { text = text.dropLast("/$entity".count) }
+        if text.hasPrefix("Collection("), text.hasSuffix(")") {
+            text = text.dropFirst("Collection(".count).dropLast()
+        } else if text.last == ")" {
+            // The selected and expanded properties.
+            var depth = 0
+            let start = text.lastIndex { letter in
+                depth += letter == ")" ? 1 : letter == "(" ? -1 : 0
+                return depth == 0
+            }
+            text = text[..<(start ?? text.endIndex)]
+        }
+        let name = text[(text.lastIndex(of: "/").map { text.index(after: $0) } ?? text.startIndex)...]
+        return name.contains(".") && ODataName.isQualified(name) ? String(name) : nil
+    }
+
     var text: String? {
         get { value.withLock { $0 } }
         set { value.withLock { $0 = newValue } }

@@ -1,5 +1,7 @@
 import Foundation
 import Testing
+import WebServiceClient
+import WebServiceTesting
 
 @testable import OData
 
@@ -44,6 +46,49 @@ import Testing
             #expect(animals[1].typeName == "Zoo.Cat" && animals[1].undeclared.properties.isEmpty)
         }
     }
+
+    @Test(arguments: [
+        "$metadata#Animals/Zoo.Dog", "https://h.example/svc/$metadata#Animals/Zoo.Dog(Name,Barks,Owner(Name))", "#Collection(Zoo.Dog)",
+        "../$metadata#Owners('a%2Fb')/Animals/Zoo.Dog", "$metadata#Animals/Zoo.Poodle",
+    ]) func `the context names the type of a response's entities`(context: String) async throws {
+        let members = #""@odata.context":"\#(context)""#
+        let page =
+            "{\(members),\"value\":[{\"Name\":\"Rex\",\"Barks\":true},"
+            + ##"{"@odata.type":"#Zoo.Cat","Name":"Tom"}]}"##
+        let stub = StubTransport()
+        let client = stub.client()
+        client.types = types
+        stub.fallback(.json(page))
+        let request = FetchRequest<Polymorphic<any Animal>>(from: "Animals")
+        var all = [try decode(page, as: (any Animal).self), try await client.fetch(request)]
+        var streamed: [Polymorphic<any Animal>] = []
+        for try await animal in client.entities(matching: request) { streamed.append(animal) }
+        all.append(streamed)
+        for animals in all {
+            #expect(animals.first?.value is Dog && animals.last?.value is Cat, "\(animals)")
+            #expect(animals.first?.typeName?.hasPrefix("Zoo.") == true)
+        }
+        let one = "{\(members)/$entity\",\"Name\":\"Rex\",\"Barks\":true}".replacing("\"/$entity", with: "/$entity")
+        stub.fallback(.json(context.contains("Collection") ? one.replacing("Collection(Zoo.Dog)/$entity", with: "Zoo.Dog") : one))
+        #expect(try await client.fetch(EntityRequest<Polymorphic<any Animal>>(at: "Animals(1)")).value is Dog)
+        #expect(try await client.evaluate(ResourcePath(function: "F")) as Polymorphic<any Animal>? != nil)
+    }
+
+    @Test func `the context's type isn't that of inner entities, and others name none`() throws {
+        struct Owner: Decodable, Sendable { let Pet: Polymorphic<any Animal>, Pets: [Polymorphic<any Animal>] }
+        let json = ##"{"@odata.context":"$metadata#Animals/Zoo.Dog","value":[{"Pet":\##(Self.cat),"Pets":[\##(Self.cat)]}]}"##
+        let owner = try #require(try ODataDecoder(types: types).decode(ODataPage<Owner>.self, from: Data(json.utf8)).entities.first)
+        #expect(owner.Pet.typeName == "Zoo.Cat" && owner.Pets.first?.typeName == "Zoo.Cat")
+        let nameless = json.replacing(##""@odata.type":"#Zoo.Cat","##, with: "")
+        let other = try #require(try ODataDecoder(types: types).decode(ODataPage<Owner>.self, from: Data(nameless.utf8)).entities.first)
+        #expect(other.Pet.typeName == nil && other.Pet.value is Cat && other.Pets.first?.typeName == nil)
+        for context in [
+            "$metadata", "$metadata#Animals", "$metadata#Animals/$entity", "$metadata#Animals(Name)", "#E('a/b.c')/Pet", "#E('a/b.c')", "",
+            "#Edm.", "#a..b", "x.y", "#Animals/Zoo.Dog/$delta",
+        ] { #expect(ContextURL.typeName(in: context) == nil, "\(context)") }
+    }
+
+    private static let cat = ##"{"@odata.type":"#Zoo.Cat","Name":"Tom"}"##
 
     @Test func `an unknown type is read as the nearest known base, and keeps all properties`() throws {
         let dogs = try decode(##"{"value":[{"@odata.type":"#Zoo.Poodle","Name":"Rex","Barks":true,"Cut":"lion"}]}"##, as: (any Animal).self)
