@@ -199,7 +199,7 @@ extension BatchBuilding {
         add { try await $0.addReference(to: target, in: relation) }
     }
 
-    /// Adds a change of a relation to one: ``ODataClient/setReference(_:to:if:)-(ResourcePath,_,_)``.
+    /// Adds a change of a to-one relation: ``ODataClient/setReference(_:to:if:)-(ResourcePath,_,_)``.
     @discardableResult public mutating func setReference(
         _ relation: ResourcePath, to target: EntityReference, if condition: WriteCondition = .none
     ) -> BatchPart<Void> {

@@ -56,7 +56,7 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         bindings.append(EntityBinding(relation, to: target))
     }
 
-    /// Clears a relation to one, in the same request as the other changes. ``ODataClient/removeReference(_:if:)`` clears it in a request
+    /// Clears a to-one relation, in the same request as the other changes. ``ODataClient/removeReference(_:if:)`` clears it in a request
     /// without other changes.
     public mutating func unbind(_ relation: String) {
         bindings.append(EntityBinding(clearing: relation))

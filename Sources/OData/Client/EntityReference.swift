@@ -30,19 +30,19 @@ public struct EntityReference: Sendable, Hashable {
 public struct EntityBinding: Sendable, Hashable {
     /// The relation's wire name.
     public var relation: String
-    /// The entities. A relation to one has one, or none to clear it.
+    /// The entities. A to-one relation has one, or none to clear it.
     public var targets: [EntityReference]
     /// A Boolean value that indicates whether the relation leads to many entities.
     public var isCollection: Bool
 
-    /// Creates a binding of a relation to one entity.
+    /// Creates a binding of a to-one relation.
     public init(_ relation: String, to target: EntityReference) {
         self.relation = relation
         targets = [target]
         isCollection = false
     }
 
-    /// Creates a binding that clears a relation to one entity.
+    /// Creates a binding that clears a to-one relation.
     public init(clearing relation: String) {
         self.relation = relation
         targets = []

@@ -227,7 +227,7 @@ extension EntityDraft {
         bindings.append(EntityBinding(relation, to: target))
     }
 
-    /// Clears a relation to one, in the same request as the other changes.
+    /// Clears a to-one relation, in the same request as the other changes.
     public mutating func unbind<Model, Target>(_ relation: KeyPath<Model, ItemOne<Target>>) where Entity == ODataItem<Model> {
         bindings.append(EntityBinding(clearing: Model()[keyPath: relation].name))
     }

@@ -15,19 +15,19 @@ extension ODataClient {
         try await writeReference(.post, target, relation, .none)
     }
 
-    /// Sets the entity of a relation to one, replacing the current one.
+    /// Sets the entity of a to-one relation, replacing the current one.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func setReference(_ relation: ResourcePath, to target: EntityReference, if condition: WriteCondition = .none) async throws {
         try await setReference(ODataQuery(relation), to: target, if: condition)
     }
 
-    /// Sets the entity of a relation to one, by a query with the path's parameter aliases and custom options.
+    /// Sets the entity of a to-one relation, by a query with the path's parameter aliases and custom options.
     public func setReference(_ relation: ODataQuery, to target: EntityReference, if condition: WriteCondition = .none) async throws {
         try await writeReference(.put, target, relation, condition)
     }
 
-    /// Clears a relation to one; the related entity isn't deleted.
+    /// Clears a to-one relation; the related entity isn't deleted.
     ///
     /// For services that don't support this, use an update: ``EntityDraft/unbind(_:)``, ``EntityBinding/init(clearing:)``.
     ///
@@ -36,7 +36,7 @@ extension ODataClient {
         try await removeReference(ODataQuery(relation), if: condition)
     }
 
-    /// Clears a relation to one, by a query with the path's parameter aliases and custom options.
+    /// Clears a to-one relation, by a query with the path's parameter aliases and custom options.
     public func removeReference(_ relation: ODataQuery, if condition: WriteCondition = .none) async throws {
         var operation = try operation(.reference, .delete, relation.resource.ref(), for: relation.options)
         operation.condition = condition

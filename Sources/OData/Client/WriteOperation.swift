@@ -171,7 +171,7 @@ extension ODataClient {
     func bound(_ entity: DynamicEntity, _ bindings: [EntityBinding], isUpdate: Bool) throws -> DynamicEntity {
         var bound = entity
         for (index, binding) in bindings.enumerated() {
-            // For a relation to one, the last binding applies.
+            // For a to-one relation, the last binding applies.
             guard binding.isCollection || !bindings[(index + 1)...].contains(where: { $0.relation == binding.relation }) else { continue }
             let isDelta = binding.isDelta(in: payloadFormat.version, isUpdate: isUpdate)
             guard binding.fits(entity[binding.relation], isDelta: isDelta) else { throw ODataWriteError.boundAndInline(binding.relation) }

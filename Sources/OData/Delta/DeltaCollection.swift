@@ -203,7 +203,7 @@ struct DeltaMerge {
         return result
     }
 
-    /// Returns the new value of a relation to one or of a complex property. If the entity is the same as before, its changes are merged,
+    /// Returns the new value of a to-one relation or of a complex property. If the entity is the same as before, its changes are merged,
     /// because a service may send only these.
     private func single(_ change: DynamicEntity, _ relation: String, into old: ODataValue?) throws -> ODataValue {
         if DeltaNames.removal(in: change) != nil { return .null }
@@ -212,7 +212,7 @@ struct DeltaMerge {
         return .object(try inside(change).merged(change, into: before))
     }
 
-    /// Returns the entity of a relation to one with the changes that came for it (JSON Format 4.01, section 15). They are of the related
+    /// Returns the entity of a to-one relation with the changes that came for it (JSON Format 4.01, section 15). They are of the related
     /// entity, unless both are identified as different ones.
     private func relatedOne(
         _ entity: DynamicEntity, _ relation: String, _ delta: ODataValue, _ before: ODataValue?

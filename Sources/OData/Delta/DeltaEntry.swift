@@ -32,7 +32,7 @@ struct DeltaPlace: Sendable {
         return inner
     }
 
-    /// The entity to which a relation to one no longer leads.
+    /// The entity to which a to-one relation no longer leads.
     var removedEntity: RemovedEntity {
         RemovedEntity(
             id: nil, key: DynamicEntity(), reason: nil, when: nil, entitySet: nil, isOfQuery: false, others: DynamicEntity(),

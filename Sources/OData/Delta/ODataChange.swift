@@ -55,7 +55,7 @@ public struct ChangedEntity<Entity: Decodable & Sendable>: Sendable {
     public var changedRelations: [String] { payload.properties.compactMap { DeltaNames.relation(ofDelta: $0.name) } }
 
     /// Returns the changes of a relation that came with the entity; `nil` if there are none. A removed entity among them whose reason is
-    /// ``RemovalReason/changed`` is no longer related, but still exists. A relation to one has a single change, of its entity. If it no
+    /// ``RemovalReason/changed`` is no longer related, but still exists. A to-one relation has a single change, of its entity. If it no
     /// longer has an entity, the change is a removed entity, which may have neither id nor key.
     ///
     /// - Throws: `DecodingError` if an entry isn't an object.

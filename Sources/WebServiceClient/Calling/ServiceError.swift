@@ -105,7 +105,7 @@ extension ServiceError {
         public static let encoding = Self(rawValue: "encoding")
         /// The request is invalid: its URL, its method, a header or the body's length.
         public static let request = Self(rawValue: "request")
-        /// The response's body hasn't the stated or expected digest, or can't be compared with it; the cause is ``DigestError``.
+        /// The response's body doesn't have the stated or expected digest, or can't be compared with it; the cause is ``DigestError``.
         public static let digest = Self(rawValue: "digest")
         /// An interceptor ended the call; the cause is its error, which may be the ``ServiceError`` of a call that it made.
         public static let interceptor = Self(rawValue: "interceptor")

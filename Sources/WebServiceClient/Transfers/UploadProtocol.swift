@@ -136,7 +136,7 @@ enum UploadState: Hashable, Sendable {
 
 /// The requests and responses of one upload protocol.
 protocol UploadDialect: Sendable {
-    /// The statuses that ``state(_:_:sent:of:)`` judges.
+    /// The statuses that ``state(_:_:sent:_:)`` judges.
     var statuses: StatusSet { get }
     /// Whether sessions are on other origins and take no credentials.
     var isForeign: Bool { get }

@@ -134,7 +134,7 @@ import WebServiceClient
         #expect(try text(other) == [#"{"ID":1,"Lines":[{"No":2,"Order":1}]}"#])
     }
 
-    @Test func `changes of a relation to one are applied to its entity`() throws {
+    @Test func `changes of a to-one relation are applied to its entity`() throws {
         let start = #"{"ID":1,"Boss":{"ID":5,"N":"a","M":1,"Boss":{"ID":6,"N":"c"}}}"#
         func after(_ changes: String...) throws -> [String] { try text(applied(["ID"], [start] + changes)) }
         // Without a key the changes are of the same entity, and so are those with its key.
@@ -187,7 +187,7 @@ import WebServiceClient
         for _ in 0..<2 { #expect(try collection.apply(link("$link", "Orders", "Orders(8)"))) }
         #expect(try collection.apply(link("$deletedLink", "Orders", "Orders(7)")) && collection.apply(link("$link", "Boss", "B(1)")))
         #expect(try text(collection) == [#"{"ID":1,"Orders":[{"@odata.id":"Orders(8)"}],"Boss":{"@odata.id":"B(1)"}}"#])
-        // 4.01 omits the target of a relation to one.
+        // 4.01 omits the target of a to-one relation.
         #expect(try collection.apply(link("$deletedLink", "Boss", nil)) && collection.payloads[0]["Boss"] == .null)
         #expect(
             try !collection.apply(link("$link", "Unknown", "X(1)")) && !collection.apply(link("$link", "Orders", "O(1)", source: "C(9)")))
@@ -227,7 +227,7 @@ import WebServiceClient
 
     private struct NoLink: Error {}
 
-    @Test func `a partial entity of a relation to one is merged by its key`() throws {
+    @Test func `a partial entity of a to-one relation is merged by its key`() throws {
         func merged(_ relations: [String: [String]], _ old: String, _ new: String) throws -> String {
             var collection = DeltaCollection<DynamicEntity>(keys: ["ID"], relations: relations)
             try collection.apply(change(#"{"ID":1,"Boss":\#(old)}"#))

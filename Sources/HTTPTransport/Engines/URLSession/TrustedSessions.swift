@@ -72,7 +72,7 @@ extension TrustedSession {
     /// Creates a session for a policy.
     ///
     /// - Parameter probe: Ends its exchanges once their servers have passed.
-    /// - Throws: The same errors as ``TrustedSessions/session(for:_:)``.
+    /// - Throws: The same errors as ``TrustedSessions/session(for:pins:_:)``.
     convenience init(_ policy: TrustPolicy, _ configuration: URLSessionConfiguration, probe: TrustProbe? = nil) throws {
         let exchanges = URLSessionExchanges(trust: try TrustEvaluator(policy), probe: probe)
         if let version = policy.minimumTLSVersion { configuration.tlsMinimumSupportedProtocolVersion = version.protocolVersion }
