@@ -1,7 +1,8 @@
 import Foundation
 import WebServiceClient
 
-/// A client of a blob store, of the kind of Google Cloud Storage and S3: signed requests, lists in XML, transfers that survive interruptions.
+/// A client of a blob store, of the kind of Google Cloud Storage and S3: signed requests, lists in XML, transfers that survive
+/// interruptions.
 final class BlobStore: WebServiceClient, @unchecked Sendable {
     struct Blob: Decodable, Sendable {
         let key: String

@@ -1,8 +1,8 @@
 public import Foundation
 import WebServiceClient
 
-/// A response inside of a body of the type `application/http` (RFC 9112, section 10.2), as services of 4.0 send the result of a request that
-/// they carried out asynchronously (Protocol 4.0, section 9.1.3).
+/// A response inside of a body of the type `application/http` (RFC 9112, section 10.2), as services of 4.0 send the result of a request
+/// that they carried out asynchronously (Protocol 4.0, section 9.1.3).
 ///
 /// Lines may end with LF alone. Without `Content-Length`, the body extends to the end.
 struct EmbeddedResponse: Sendable {
@@ -53,8 +53,8 @@ struct EmbeddedResponse: Sendable {
         body = Data(content.prefix(length))
     }
 
-    /// Returns the bytes of the fields, and where the content begins; `nil` if no blank line ends the fields. A head without any content may
-    /// omit the blank line.
+    /// Returns the bytes of the fields, and where the content begins; `nil` if no blank line ends the fields. A head without any content
+    /// may omit the blank line.
     private static func head(of data: Data) -> (fields: [UInt8], start: Data.Index)? {
         var start = data.startIndex
         while start < data.endIndex, start - data.startIndex <= headLimit {

@@ -81,8 +81,8 @@ struct MonitorAnswer: Sendable {
         let hasOwnStatus = response.headers["AsyncResult"] != nil || type?.essence == "application/http"
         // An error after the responses of a batch doesn't revoke them.
         let isAnswer = isBatch && (try? ODataValue(json: response.value).object?["responses"]) != nil
-        // A monitor elsewhere isn't one of OData, and knows no AsyncResult. The body of a request without a result could only tell a failure,
-        // and so could a body without the responses of a batch.
+        // A monitor elsewhere isn't one of OData, and knows no AsyncResult. The body of a request without a result could only tell a
+        // failure, and so could a body without the responses of a batch.
         mayTellFailure = response.status != 202 && !hasOwnStatus && (monitor.isForeign || hasNoValue || isBatch) && !isAnswer
         report = response.status == 202 || mayTellFailure ? JobReport(response, isBatch: isBatch) : nil
     }
@@ -105,7 +105,8 @@ extension ODataClient {
         }
     }
 
-    /// Returns the call to a monitor. The type of the result is accepted explicitly, because services of 4.0 send a whole response otherwise.
+    /// Returns the call to a monitor. The type of the result is accepted explicitly, because services of 4.0 send a whole response
+    /// otherwise.
     func monitorCall(
         _ monitor: JobMonitor, _ operation: ODataOperation, _ form: JobForm, for result: any Any.Type,
         method: ServiceRequest.Method = .get

@@ -34,8 +34,8 @@ struct UndecodedAnswer: Sendable {
 }
 
 extension ODataClient {
-    /// Returns the result of a request in its monitor's response: the response itself with the status in `AsyncResult`, or a response inside
-    /// of the body.
+    /// Returns the result of a request in its monitor's response: the response itself with the status in `AsyncResult`, or a response
+    /// inside of the body.
     ///
     /// - Throws: `ServiceError` if the monitor reports that the request failed, or if its response can't be read.
     func result(in monitored: MonitorAnswer, _ operation: ODataOperation) throws -> UndecodedAnswer {

@@ -87,7 +87,8 @@ extension ODataClient {
     /// Returns the job of a ticket, for example after a restart of the program.
     ///
     /// - Parameter type: the type of the job's value.
-    /// - Throws: `ServiceError`, with the cause ``ODataJobError/otherService(_:)`` if the ticket belongs to another service than the client's.
+    /// - Throws: `ServiceError`, with the cause ``ODataJobError/otherService(_:)`` if the ticket belongs to another service than the
+    ///   client's.
     public func job<Value: Decodable & Sendable>(
         _ ticket: ODataJobTicket, returning type: Value.Type = Value.self
     ) throws -> ODataJob<Value> {

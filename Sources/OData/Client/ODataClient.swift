@@ -120,9 +120,9 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     /// identifier and the time of the first attempt (OASIS Repeatable Requests 1.0). Default: `false`.
     ///
     /// All attempts of a call have the same identifier, by which the service recognizes them and performs the change once. The client's
-    /// ``/WebServiceClient/WebServiceClient/Configuration/retry`` then repeats a change as it repeats a read, unless its `unsafeMethods` are
-    /// `.never`. Set it only for services that support such requests: others perform a repeated change twice. A service that says that it
-    /// doesn't accept them fails the call with ``ODataRepeatabilityError``; one that doesn't say anything is reported once.
+    /// ``/WebServiceClient/WebServiceClient/Configuration/retry`` then repeats a change as it repeats a read, unless its `unsafeMethods`
+    /// are `.never`. Set it only for services that support such requests: others perform a repeated change twice. A service that says that
+    /// it doesn't accept them fails the call with ``ODataRepeatabilityError``; one that doesn't say anything is reported once.
     ///
     /// To keep an identifier over restarts of the program, set `Repeatability-Request-ID` and `Repeatability-First-Sent` with the
     /// request's `header(_:_:)`, or in the headers of a batch. These requests are repeatable whatever this setting is.

@@ -58,10 +58,11 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
         return monitor.ticket(route: operation.route, purpose, form)
     }
 
-    /// The result. It is waited for by polling: after the time of `Retry-After`, at most an hour, or without it after 1 s, then twice as long
-    /// each time, at most 30 s. Several tasks that wait for the same job share its polls.
+    /// The result. It is waited for by polling: after the time of `Retry-After`, at most an hour, or without it after 1 s, then twice as
+    /// long each time, at most 30 s. Several tasks that wait for the same job share its polls.
     ///
-    /// Cancelling the task ends the wait, not the job: see ``cancel()``. A poll in flight goes on, and its answer is kept for the next wait.
+    /// Cancelling the task ends the wait, not the job: see ``cancel()``. A poll in flight goes on, and its answer is kept for the next
+    /// wait.
     ///
     /// - Throws: `ServiceError`: the service's error if the request failed; with the cause ``ODataJobError/gone`` if the service has
     ///   forgotten the job. After a failed poll, the result can be waited for again. The failure of the request is kept, and so is a result
@@ -103,8 +104,8 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
     /// Asks the service to cancel the request, by DELETE. Not all services support that.
     ///
     /// - Returns: whether the request is cancelled, still being cancelled, or has already finished.
-    /// - Throws: `ServiceError`, with status 405 (Method Not Allowed) if the service can't cancel it; with the cause ``ODataJobError/gone`` if
-    ///   it has forgotten the job. `CancellationError` when the task was cancelled.
+    /// - Throws: `ServiceError`, with status 405 (Method Not Allowed) if the service can't cancel it; with the cause ``ODataJobError/gone``
+    ///   if it has forgotten the job. `CancellationError` when the task was cancelled.
     public func cancel() async throws -> ODataJobCancellation {
         guard case .running(let monitor) = phase else { return .finished }
         let response: ServiceResponse<Data>
@@ -246,8 +247,8 @@ public enum ODataJobError: DescribedError, Sendable, Hashable {
 
 /// The data by which a job is found again, for example after a restart of the program.
 ///
-/// It contains the URL of the job's monitor, which may be all that is needed to read the result: treat it as a secret. Its descriptions don't
-/// show the URL.
+/// It contains the URL of the job's monitor, which may be all that is needed to read the result: treat it as a secret. Its descriptions
+/// don't show the URL.
 public struct ODataJobTicket: Sendable, Hashable, Codable {
     let monitor: URL
     let base: URL

@@ -146,8 +146,8 @@ extension ODataClient {
         throw error
     }
 
-    /// Returns an error with the service's error as its body if that is its cause, and with the reason why the service rejected a repeatable
-    /// request or a CSRF token.
+    /// Returns an error with the service's error as its body if that is its cause, and with the reason why the service rejected a
+    /// repeatable request or a CSRF token.
     static func withErrorBody(_ error: any Error) -> any Error {
         guard var error = error as? ServiceError else { return error }
         if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }

@@ -1,7 +1,8 @@
 import Foundation
 import WebServiceClient
 
-/// A copy of a query's entities in memory, kept up to date by applying the changes of ``ODataClient/changes(of:since:from:onExpiry:repeating:)``.
+/// A copy of a query's entities in memory, kept up to date by applying the changes of
+/// ``ODataClient/changes(of:since:from:onExpiry:repeating:)``.
 ///
 ///     var users = DeltaCollection<User>(keys: ["id"])
 ///     for try await change in client.changes(of: request, since: users.cursor) { try users.apply(change) }

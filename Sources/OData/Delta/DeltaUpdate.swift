@@ -239,7 +239,8 @@ private struct DeltaUpdateMatch {
         return annotation.prefix { $0 != "#" }.hasSuffix("." + term)
     }
 
-    /// Returns the number of the change that an entry of the response belongs to: by its content id, by its id, or by the key that was sent.
+    /// Returns the number of the change that an entry of the response belongs to: by its content id, by its id, or by the key that was
+    /// sent.
     private func number(of payload: DynamicEntity, _ entry: DeltaEntry) -> Int? {
         if let value = payload.properties.first(where: { $0.name.hasPrefix("@") && Self.isTerm("ContentID", $0.name) })?.value {
             let text = value.string ?? value.integer.map { String($0) } ?? ""

@@ -40,7 +40,8 @@ public enum DecodedProperties: Sendable, Hashable {
     ///
     /// `relations` are the names of those that are relations.
     case names([String], relations: Set<String> = [])
-    /// Any: the type keeps all properties of a payload, as ``DynamicEntity`` does. No sample is decoded, and nothing is selected by default.
+    /// Any: the type keeps all properties of a payload, as ``DynamicEntity`` does. No sample is decoded, and nothing is selected by
+    /// default.
     case all
 }
 

@@ -85,8 +85,8 @@ public struct QueryOptions: Sendable, Hashable {
         selection = .all
     }
 
-    /// Creates empty options for results of a type, with the type's ``DefaultSelection``. For `Any.Type`s that aren't `Decodable`, nothing is
-    /// selected.
+    /// Creates empty options for results of a type, with the type's ``DefaultSelection``. For `Any.Type`s that aren't `Decodable`, nothing
+    /// is selected.
     public init(decoding type: any Any.Type) {
         selection = type is any DescribedEntity.Type ? .all : .decoded
         catalog = PropertyCatalog.of(type)

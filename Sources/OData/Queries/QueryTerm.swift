@@ -123,8 +123,8 @@ extension QueryTerm {
     ///
     ///     .filter { $0.price > .root(FetchRequest<Product>().key("P2")).price }
     ///
-    /// The request's path leads to one entity or a singleton by names, keys and functions; its options don't apply. Another path is an error
-    /// when the query is printed.
+    /// The request's path leads to one entity or a singleton by names, keys and functions; its options don't apply. Another path is an
+    /// error when the query is printed.
     public static func root(_ entity: EntityRequest<Value>) -> QueryTerm where Value: Decodable & Sendable {
         QueryTerm(.path(QueryPath(root: .root, segments: entity.left.segments.flatMap(QueryPath.segments))))
     }

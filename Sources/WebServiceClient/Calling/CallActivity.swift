@@ -100,8 +100,8 @@ public struct BackgroundTime: Sendable {
         self.begin = begin
     }
 
-    /// `ProcessInfo.performExpiringActivity`, which app extensions and watch apps have, too. It blocks one thread of the system's pool while
-    /// calls run. It does nothing on macOS and Linux, which don't suspend programs.
+    /// `ProcessInfo.performExpiringActivity`, which app extensions and watch apps have, too. It blocks one thread of the system's pool
+    /// while calls run. It does nothing on macOS and Linux, which don't suspend programs.
     public static let system = BackgroundTime { reason, expired in
         #if !os(macOS) && canImport(Darwin)
         let ended = DispatchSemaphore(value: 0)

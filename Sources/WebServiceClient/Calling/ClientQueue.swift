@@ -13,8 +13,9 @@ extension WebServiceClient {
 
 /// The queue of a client. All clients have one; by default it has no limits, and all calls start at once.
 ///
-/// Each attempt of a call, and each redirect, waits for a turn and takes a slot. The slot is free when the response's body has ended, failed,
-/// was cancelled, or was released. A call that waits for its next attempt, for a rate limit, or for credentials waits outside the queue.
+/// Each attempt of a call, and each redirect, waits for a turn and takes a slot. The slot is free when the response's body has ended,
+/// failed, was cancelled, or was released. A call that waits for its next attempt, for a rate limit, or for credentials waits outside the
+/// queue.
 ///
 /// * Calls of a higher ``CallPriority`` start first. Of twelve calls that start, at least one has each priority that has pending calls.
 /// * Within a priority, the origins take turns, and each origin's calls start in the order of their arrival.
@@ -23,9 +24,9 @@ public struct ClientQueue: Sendable {
     let client: WebServiceClient
     let queue: CallQueue
 
-    /// The limits: the same as ``WebServiceClient/Configuration/queue``. They can change at any time. Lower limits end no calls: as many are
-    /// active as fit after some have ended. With higher ones, as many pending calls start at once as fit. A call that began without limits
-    /// doesn't count towards a later limit of its origin, only towards the client's.
+    /// The limits: the same as ``WebServiceClient/Configuration/queue``. They can change at any time. Lower limits end no calls: as many
+    /// are active as fit after some have ended. With higher ones, as many pending calls start at once as fit. A call that began without
+    /// limits doesn't count towards a later limit of its origin, only towards the client's.
     public var limits: QueueLimits {
         get { queue.status.limits }
         nonmutating set { client.configure { $0.queue = newValue } }

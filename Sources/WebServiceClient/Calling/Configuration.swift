@@ -3,7 +3,8 @@ public import Foundation
 extension WebServiceClient {
     /// The settings of a client, a value type. `client.configure { … }` changes all settings at once for later calls.
     public struct Configuration: Sendable {
-        /// The base of relative routes: an absolute http or https URL; `ws` and `wss` mean the same. Takes precedence over the class's root.
+        /// The base of relative routes: an absolute http or https URL; `ws` and `wss` mean the same. Takes precedence over the class's
+        /// root.
         public var serviceRoot: String = ""
         /// Further origins of the service, such as `"https://eu.api.example.com"`: scheme, host and port. If a profile, a redirect, a link
         /// or an interceptor leads there, the client's headers and credentials are sent too. Default none.
@@ -15,8 +16,8 @@ extension WebServiceClient {
         public var headers: HTTPFields = [:]
         /// Makes credentials and answers challenges. Credentials are sent only to the origin of the service root.
         public var authenticationProvider: (any AuthenticationProvider)?
-        /// The credentials for the ``SecurityRequirements`` of endpoints, by the names of their schemes. Endpoints without requirements, and
-        /// requirements without credentials here, use the ``authenticationProvider``.
+        /// The credentials for the ``SecurityRequirements`` of endpoints, by the names of their schemes. Endpoints without requirements,
+        /// and requirements without credentials here, use the ``authenticationProvider``.
         public var credentials: [String: SecurityCredential] = [:]
         /// Answers a proxy's challenges. The transport must deliver them: ``TransportCapabilities/proxyAuthentication``.
         public var proxyAuthenticationProvider: (any AuthenticationProvider)?

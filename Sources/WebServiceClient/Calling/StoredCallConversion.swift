@@ -196,8 +196,8 @@ extension HTTPCalls {
     /// - Parameters:
     ///   - stored: The call.
     ///   - types: The types of the program's attributes that the call may have. This library's own needn't be listed.
-    /// - Throws: ``StoredDataError`` if parts that were left out are still missing, an attribute's type isn't listed, a file of the body has
-    ///   changed, or the call was made for another service; ``ServiceError`` if the call doesn't fit the client.
+    /// - Throws: ``StoredDataError`` if parts that were left out are still missing, an attribute's type isn't listed, a file of the body
+    ///   has changed, or the call was made for another service; ``ServiceError`` if the call doesn't fit the client.
     public func call(
         from stored: StoredCall, attributes types: [any (EndpointAttribute & Decodable).Type] = []
     ) throws -> ServiceCall {

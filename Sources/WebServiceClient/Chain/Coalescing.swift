@@ -1,7 +1,7 @@
 import Foundation
 
-/// An attribute that decides which response a call gets, or whether it accepts the response. Calls share an exchange only if these attributes
-/// are equal.
+/// An attribute that decides which response a call gets, or whether it accepts the response. Calls share an exchange only if these
+/// attributes are equal.
 protocol DecisiveAttribute: EndpointAttribute, Hashable {}
 
 extension CacheMode: DecisiveAttribute {}

@@ -54,8 +54,8 @@ public struct EndpointAttributes: Sendable {
 
 /// Attributes for the calls that a closure makes with one client: the level above the endpoint's own.
 ///
-/// A task-local value carries them to the calls, so a client's methods need no second variant. Inside the chain there are none, so calls that
-/// interceptors and providers make don't get them. Calls from a detached task don't either.
+/// A task-local value carries them to the calls, so a client's methods need no second variant. Inside the chain there are none, so calls
+/// that interceptors and providers make don't get them. Calls from a detached task don't either.
 struct CallAttributes: Sendable {
     @TaskLocal static var current: CallAttributes?
 

@@ -118,9 +118,9 @@ extension EndpointDescriptor {
     ///     func search(text: String) async throws -> [Item] { try await call(text) }
     ///     let items: [Item] = try await client.dynamic.search(size: 10, text: "swift")
     ///
-    /// A method or a dynamic call with the key's base name and another set of labels uses the endpoint if its labels are among the key's, and
-    /// every argument that isn't optional is there. An argument without a label is the first one that has no value yet. What is left out
-    /// isn't sent. The other arguments can't be `nil`.
+    /// A method or a dynamic call with the key's base name and another set of labels uses the endpoint if its labels are among the key's,
+    /// and every argument that isn't optional is there. An argument without a label is the first one that has no value yet. What is left
+    /// out isn't sent. The other arguments can't be `nil`.
     public func optional(_ labels: String...) -> EndpointDescriptor {
         optional(labels)
     }
@@ -185,8 +185,8 @@ extension EndpointDescriptor {
     ///
     ///     "upload(id:file:)": .post("/releases/%%id%%/assets").body(.argument("file")).serviceRoot("https://uploads.github.com")
     ///
-    /// The origin of an absolute URL must be the client's or one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``, since
-    /// it gets the client's credentials; otherwise calls throw.
+    /// The origin of an absolute URL must be the client's or one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``,
+    /// since it gets the client's credentials; otherwise calls throw.
     public func serviceRoot(_ root: String) -> EndpointDescriptor {
         with { $0.serviceRoot = root }
     }

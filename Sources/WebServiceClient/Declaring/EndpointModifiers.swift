@@ -224,8 +224,8 @@ extension EndpointDescriptor {
     }
 
     /// Lets identical calls share one exchange while it is in flight: GET or HEAD without a body, with the same URL, header fields, trust,
-    /// deadlines, cookie policy, security requirements and digest checks. Each caller decodes the response for itself, has its own total deadline, and can be cancelled alone; the exchange
-    /// ends early when no caller waits for it any more.
+    /// deadlines, cookie policy, security requirements and digest checks. Each caller decodes the response for itself, has its own total
+    /// deadline, and can be cancelled alone; the exchange ends early when no caller waits for it any more.
     ///
     /// The response's body is read into memory, up to the call's body limit. Calls that read a stream don't share an exchange.
     public func coalesced() -> EndpointDescriptor {

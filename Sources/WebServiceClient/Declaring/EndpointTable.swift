@@ -11,8 +11,8 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
     struct Entry: Sendable {
         let key: String
         var descriptor: EndpointDescriptor
-        /// Whether the entry applies to every method with its base name, as in profiles. Its key is that bare name, or has the labels of all
-        /// arguments that a method can pass.
+        /// Whether the entry applies to every method with its base name, as in profiles. Its key is that bare name, or has the labels of
+        /// all arguments that a method can pass.
         var isBareName = false
         /// The endpoints of the class that a bare name replaces, by their keys.
         var replaced: [String: EndpointDescriptor] = [:]
@@ -53,8 +53,8 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// Returns this table overridden by a profile's. A profile changes methods and routes. The replaced endpoints' required capabilities,
-    /// trust policies and attributes stay in effect, since a file or the network must not be able to remove them: the attributes include how
-    /// redirects are followed, which cookies are sent, and what is logged.
+    /// trust policies and attributes stay in effect, since a file or the network must not be able to remove them: the attributes include
+    /// how redirects are followed, which cookies are sent, and what is logged.
     func overlaid(byProfile profile: EndpointTable) -> EndpointTable {
         let overlaying = profile.entries.map { entry in
             let replaced = entries.filter { entry.replaces($0) }

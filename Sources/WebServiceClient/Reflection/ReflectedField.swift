@@ -36,8 +36,8 @@ extension URLEncoding {
         joined(fields, encode: queryValue, encodeValue: queryValue)
     }
 
-    /// Returns the fields as a query without its `?`, in order, with the reserved characters in values unencoded that don't end the value or
-    /// change its meaning: all but `&`, `#`, `+`, `[` and `]`.
+    /// Returns the fields as a query without its `?`, in order, with the reserved characters in values unencoded that don't end the value
+    /// or change its meaning: all but `&`, `#`, `+`, `[` and `]`.
     static func query(keepingReservedOf fields: [ReflectedField]) -> String {
         joined(fields, encode: queryValue, encodeValue: { encode($0, allowing: .reservedInQueryValues) })
     }

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 
 extension RawConnection {
-    /// Speaks HTTP/2 without TLS (RFC 9113 §3.3), as far as it takes to answer each request's head, until the client closes. Bodies are read,
-    /// and no window is ever enlarged.
+    /// Speaks HTTP/2 without TLS (RFC 9113 §3.3), as far as it takes to answer each request's head, until the client closes. Bodies are
+    /// read, and no window is ever enlarged.
     ///
     /// - Parameter answer: gets the number of the request's stream, in four bytes.
     func serveHTTP2(_ answer: (Data) -> Void) {

@@ -1,13 +1,14 @@
 import Foundation
 
-/// Bytes of small executable files: a method `K.C.get(id:)` whose code has the address of its name, a getter `K.C.rate` whose code hasn't, and
-/// another module's function.
+/// Bytes of small executable files: a method `K.C.get(id:)` whose code has the address of its name, a getter `K.C.rate` whose code hasn't,
+/// and another module's function.
 enum ObjectFileSample {
     static let names = ["$s1K1CC3get2idS2i_tYaKF", "$s1K1CC4rateSivg", "$s1L1fyyF"]
     private static let codeAddress: UInt64 = 0x1000
     private static let textAddress: UInt64 = 0x2000
 
-    /// 16 bytes of x86-64's instructions: the first function, 16 bytes, has a `lea` of the text at its third byte; the second has no address.
+    /// 16 bytes of x86-64's instructions: the first function, 16 bytes, has a `lea` of the text at its third byte; the second has no
+    /// address.
     private static let code = bytes { bytes in
         bytes.append(contentsOf: [0x90, 0x90, 0x90, 0x48, 0x8D, 0x3D])
         bytes.add(Int32(textAddress) - Int32(codeAddress + 10))

@@ -220,8 +220,8 @@ package final class CurlConnection: @unchecked Sendable {
 /// Creates secure connections to one host for protocols other than HTTP, such as syslog over TLS (RFC 5425).
 ///
 /// libcurl resolves the host, connects, performs the handshake and verifies the host, with the same trust as ``CurlTransport``. After that
-/// it only encrypts. No proxy is used, whatever the environment contains, and ALPN offers no protocol. Connections for WebSockets follow the
-/// transport's own settings instead, and needn't be secure.
+/// it only encrypts. No proxy is used, whatever the environment contains, and ALPN offers no protocol. Connections for WebSockets follow
+/// the transport's own settings instead, and needn't be secure.
 package struct CurlConnector: Sendable {
     let settings: CurlSettings
     let trust: CurlTrust

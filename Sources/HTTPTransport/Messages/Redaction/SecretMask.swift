@@ -179,7 +179,8 @@ package enum SecretMask {
         return text(masked, of: secrets)
     }
 
-    /// The beginning of the authority of a URL, also without a scheme, or with mistyped delimiters after `http` or `https`; `nil` for a path.
+    /// The beginning of the authority of a URL, also without a scheme, or with mistyped delimiters after `http` or `https`; `nil` for a
+    /// path.
     private static func authorityStart(of url: String) -> String.Index? {
         let text = url.utf8
         let first = text.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -256,8 +257,9 @@ package final class RequestSecrets: Sendable, Hashable {
         return RequestSecrets(rules: secrets.rules, sorted: all)
     }
 
-    /// Returns the credentials in the fields of a request, as a server may repeat them: keys, tokens without their scheme, passwords of Basic,
-    /// and cookies. Texts of less than six bytes, and cookies of less than twelve, are left out, because they are words of other texts.
+    /// Returns the credentials in the fields of a request, as a server may repeat them: keys, tokens without their scheme, passwords of
+    /// Basic, and cookies. Texts of less than six bytes, and cookies of less than twelve, are left out, because they are words of other
+    /// texts.
     package static func credentials(in fields: HTTPFields, _ rules: HeaderRules) -> [String] {
         let found = fields.flatMap { field -> [String] in
             if field.name == .cookie {

@@ -114,8 +114,8 @@ package protocol WebSocketChannel: AnyObject, Sendable {
     func onEnd(_ action: @escaping @Sendable () -> Void)
 }
 
-/// The request for a WebSocket within a ``ServiceRequest``: the transport puts the open WebSocket here, and returns the response with status
-/// 101.
+/// The request for a WebSocket within a ``ServiceRequest``: the transport puts the open WebSocket here, and returns the response with
+/// status 101.
 package final class WebSocketOpening: Sendable {
     /// The maximum number of bytes of a message.
     package let messageLimit: Int

@@ -67,7 +67,8 @@ package struct WebSocketParser: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Returns the next complete message or control frame; `nil` if more bytes are needed. After a Close frame, the rest is ignored (§5.5.1).
+    /// Returns the next complete message or control frame; `nil` if more bytes are needed. After a Close frame, the rest is ignored
+    /// (§5.5.1).
     package mutating func next() throws(Violation) -> Event? {
         guard !isOver else { return nil }
         do throws(Violation) {

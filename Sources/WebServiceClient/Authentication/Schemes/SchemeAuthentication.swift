@@ -79,7 +79,8 @@ struct SchemeAuthentication: AuthenticationProvider {
         reportMissing(requirements, context)
     }
 
-    /// Reports that a call has no credentials although the service requires some. The call is sent: preparers and headers may have authorized it.
+    /// Reports that a call has no credentials although the service requires some. The call is sent: preparers and headers may have
+    /// authorized it.
     private func reportMissing(_ requirements: SecurityRequirements, _ context: CallContext) {
         guard !requirements.alternatives.isEmpty, !requirements.areOptional else { return }
         let isElsewhere = requirements.alternatives.contains { $0.allSatisfy { credentials[$0.scheme.name] != nil } }

@@ -1,4 +1,5 @@
-/// A named way to authenticate that a service describes (OpenAPI 3.1.1, "Security Scheme Object"): a key in a header, an HTTP scheme, OAuth.
+/// A named way to authenticate that a service describes (OpenAPI 3.1.1, "Security Scheme Object"): a key in a header, an HTTP scheme,
+/// OAuth.
 public struct SecurityScheme: Sendable, Hashable, CustomStringConvertible {
     /// The places of a key.
     public enum Place: String, Sendable, Hashable, Codable, CaseIterable {

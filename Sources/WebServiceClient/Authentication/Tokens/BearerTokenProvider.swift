@@ -6,12 +6,14 @@
 ///         BearerToken(try await login.token(), lifetime: .seconds(3600))
 ///     }
 ///
-/// * One refresh serves all calls that wait for it, and gives them its token or its error. It runs apart from them: a call that is cancelled
-///   leaves the others alone, and no second refresh begins before the first has ended. It is cancelled when no call waits any more, and after
-///   ``TokenSource/timeLimit``.
+/// * One refresh serves all calls that wait for it, and gives them its token or its error. It runs apart from them: a call that is
+/// cancelled
+///   leaves the others alone, and no second refresh begins before the first has ended. It is cancelled when no call waits any more, and
+///   after ``TokenSource/timeLimit``.
 /// * A token is renewed in the background before it expires, while calls continue to use it. From five seconds before its expiry on, calls
 ///   wait for the new one. A token of unknown lifetime is used until it is refused.
-/// * After a 401 the token is replaced, unless it has been already, and the call is sent once more, if its body can be. `insufficient_scope`
+/// * After a 401 the token is replaced, unless it has been already, and the call is sent once more, if its body can be.
+/// `insufficient_scope`
 ///   ends the call with an ``InsufficientScopeError``, since another token doesn't help.
 /// * A new token is stored before it is used, because its refresh token may be valid once only (RFC 9700 §4.14.2).
 /// * After a failure, calls get its error for a second, instead of further refreshes. If the authorization server asks for a longer wait by
@@ -30,12 +32,12 @@ public final class BearerTokenProvider: AuthenticationProvider {
     ///
     /// - Parameters:
     ///   - source: Obtains tokens: an ``OAuthGrant``, or a custom type or actor.
-    ///   - store: Keeps the token. Default: in memory. Processes that share a refresh token need a ``FileTokenStore`` or another store that they
-    ///     share.
-    ///   - refreshAhead: How long before its expiry a token is renewed, for clocks that differ and servers that need longer. Default: a tenth of
-    ///     its lifetime, at most a minute. At most half the lifetime is used.
-    ///   - isRefusal: Whether a response refuses the token, for services that refuse an expired token otherwise than with 401. It sees the head
-    ///     only.
+    ///   - store: Keeps the token. Default: in memory. Processes that share a refresh token need a ``FileTokenStore`` or another store that
+    ///     they share.
+    ///   - refreshAhead: How long before its expiry a token is renewed, for clocks that differ and servers that need longer. Default: a
+    ///     tenth of its lifetime, at most a minute. At most half the lifetime is used.
+    ///   - isRefusal: Whether a response refuses the token, for services that refuse an expired token otherwise than with 401. It sees the
+    ///     head only.
     public convenience init(
         _ source: some TokenSource, store: any TokenStore = MemoryTokenStore(), refreshAhead: Duration? = nil,
         isRefusal: (@Sendable (TransportResponse) -> Bool)? = nil
@@ -60,9 +62,9 @@ public final class BearerTokenProvider: AuthenticationProvider {
 
     /// Creates a provider for a closure.
     ///
-    /// - Parameter obtain: Obtains a token. It is called once at a time, for the first call, ahead of the token's expiry, and after a refusal. It
-    ///   gets the token to replace, `nil` if there is none. If it returns the refused token, the caller gets the refusal. An error that it
-    ///   throws ends the calls that wait.
+    /// - Parameter obtain: Obtains a token. It is called once at a time, for the first call, ahead of the token's expiry, and after a
+    ///   refusal. It gets the token to replace, `nil` if there is none. If it returns the refused token, the caller gets the refusal. An
+    ///   error that it throws ends the calls that wait.
     public convenience init(_ obtain: @escaping @Sendable (_ old: BearerToken?) async throws -> BearerToken) {
         self.init(ClosureTokenSource(obtain: obtain))
     }
@@ -74,7 +76,8 @@ public final class BearerTokenProvider: AuthenticationProvider {
         self.init(FixedTokenSource(token: BearerToken(token)))
     }
 
-    /// Returns a usable token: the current one, or a new one. Call it to sign in before the first call, or for a connection that isn't a call.
+    /// Returns a usable token: the current one, or a new one. Call it to sign in before the first call, or for a connection that isn't a
+    /// call.
     ///
     /// - Throws: The error of the source; `CancellationError`.
     public func token() async throws -> BearerToken {
@@ -83,8 +86,8 @@ public final class BearerTokenProvider: AuthenticationProvider {
 
     /// Ends the session: discards the token, also in the store, and asks the issuer to revoke it (RFC 7009).
     ///
-    /// - Throws: The errors of the store and of the revocation. In memory, the token is discarded in any case, and it is revoked even if the
-    ///   store fails.
+    /// - Throws: The errors of the store and of the revocation. In memory, the token is discarded in any case, and it is revoked even if
+    ///   the store fails.
     public func signOut() async throws {
         let (token, failure) = await session.invalidate()
         do {
@@ -147,8 +150,8 @@ public final class BearerTokenProvider: AuthenticationProvider {
     /// Whether the server accepted the token when it last received one.
     public var isSessionOpened: Bool { session.isOpened }
 
-    /// Discards the token, also in the store: the next call starts with a new one. It doesn't revoke the token: see ``signOut()``. A token that
-    /// the store can't remove isn't used any more.
+    /// Discards the token, also in the store: the next call starts with a new one. It doesn't revoke the token: see ``signOut()``. A token
+    /// that the store can't remove isn't used any more.
     public func invalidate() async {
         await session.invalidate()
     }

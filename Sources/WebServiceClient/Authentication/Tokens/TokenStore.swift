@@ -1,8 +1,8 @@
 /// Keeps the token of a ``BearerTokenProvider``: ``MemoryTokenStore``, ``FileTokenStore``, or a custom one, such as on a keychain.
 ///
-/// A store is for one account at one authorization server. The provider loads the token before its first call, and saves each new one before
-/// it uses it, because a refresh token is often valid once only. It saves and removes tokens one after the other, in the order of the sign-ins
-/// and sign-outs, also if the store is slow. A store must not call the provider, which waits for it.
+/// A store is for one account at one authorization server. The provider loads the token before its first call, and saves each new one
+/// before it uses it, because a refresh token is often valid once only. It saves and removes tokens one after the other, in the order of
+/// the sign-ins and sign-outs, also if the store is slow. A store must not call the provider, which waits for it.
 public protocol TokenStore: Sendable {
     /// Returns the stored token; `nil` if there is none.
     func load() async throws -> BearerToken?
@@ -46,8 +46,8 @@ public final class MemoryTokenStore: TokenStore, CustomStringConvertible, Custom
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The operations of one session on its store: one at a time, in the order in which they were begun. Otherwise a slow removal could remove the
-/// token of the next sign-in.
+/// The operations of one session on its store: one at a time, in the order in which they were begun. Otherwise a slow removal could remove
+/// the token of the next sign-in.
 final class TokenStoreLine: Sendable {
     private let store: any TokenStore
     private let last = Locked<Task<Void, Never>?>(nil)

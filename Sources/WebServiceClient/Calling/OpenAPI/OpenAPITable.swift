@@ -1,4 +1,5 @@
-/// A table that this library exported as an OpenAPI document (``ClientDescription/openAPI(version:)``), from the extensions of that document.
+/// A table that this library exported as an OpenAPI document (``ClientDescription/openAPI(version:)``), from the extensions of that
+/// document.
 ///
 /// An endpoint is read from its `x-endpoint` if the operation around it is the one that the export makes of it: a document that was edited
 /// means what it says in OpenAPI's terms.

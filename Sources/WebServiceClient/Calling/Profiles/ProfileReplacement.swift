@@ -36,8 +36,8 @@ extension WebServiceClient {
     /// flight keep their endpoints.
     ///
     /// - Returns: The restored generation; `nil` if there is no previous one, and nothing changes.
-    /// - Throws: ``TableFaults`` if the previous profile doesn't fit the client any more, for example since its settings changed. The current
-    ///   profile stays.
+    /// - Throws: ``TableFaults`` if the previous profile doesn't fit the client any more, for example since its settings changed. The
+    ///   current profile stays.
     @discardableResult
     public func rollBackProfile() throws(TableFaults) -> ProfileGeneration? {
         try rollBackProfile(from: nil)

@@ -66,8 +66,8 @@ public struct ClientSession: Sendable {
 
     /// Writes the session to a file, as JSON with a version.
     ///
-    /// Only the process's user can read the file (mode 0600). It is replaced atomically: after a crash it has the previous session or the new
-    /// one. Missing folders are created with the mode 0700.
+    /// Only the process's user can read the file (mode 0600). It is replaced atomically: after a crash it has the previous session or the
+    /// new one. Missing folders are created with the mode 0700.
     ///
     /// - Parameters:
     ///   - file: The file.

@@ -69,11 +69,11 @@ struct ClientRateLimit: EndpointAttribute, Hashable, CustomStringConvertible {
 ///     $0.attributes[ServiceRateLimits.self] = ServiceRateLimits()
 ///
 /// * `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): calls are paced by the smaller of what remains and what the
-///   policy allows; up to a tenth of what remains may start at once. A malformed field is ignored as a whole, and so are fields of a response
-///   from a cache (`Age`).
+///   policy allows; up to a tenth of what remains may start at once. A malformed field is ignored as a whole, and so are fields of a
+///   response from a cache (`Age`).
 /// * `X-RateLimit-Remaining` and `X-RateLimit-Reset`, also without `X-` or as `X-Rate-Limit-`: when no calls remain, calls wait for the
-///   reset, which may be in seconds from now, or in seconds or milliseconds since 1970. Endpoints with different `X-RateLimit-Resource` count
-///   separately. The form `RateLimit: limit=100, remaining=12, reset=8` of the draft's seventh version is obeyed in the same way.
+///   reset, which may be in seconds from now, or in seconds or milliseconds since 1970. Endpoints with different `X-RateLimit-Resource`
+///   count separately. The form `RateLimit: limit=100, remaining=12, reset=8` of the draft's seventh version is obeyed in the same way.
 /// * `Retry-After` on 429 and 503 pauses the origin for all calls of the client.
 ///
 /// A call that would wait longer than ``longestWait`` fails at once with ``RateLimitError``, which has the length of the wait.

@@ -3,10 +3,10 @@ public import Foundation
 /// When calls to an origin that keeps failing are refused without being sent, so that callers get their error at once and the origin can
 /// recover.
 ///
-/// Each origin has its own circuit. While it is *closed*, calls pass. It *opens* when enough of the calls in a window of time fail: all calls
-/// then fail at once with ``CircuitOpen``. When ``openDuration`` has passed, the next call is a *probe*: its success closes the circuit, and
-/// its failure opens it again, for longer. Only one probe is on its way at a time; until it ends, or for as long as the circuit was open,
-/// other calls are refused.
+/// Each origin has its own circuit. While it is *closed*, calls pass. It *opens* when enough of the calls in a window of time fail: all
+/// calls then fail at once with ``CircuitOpen``. When ``openDuration`` has passed, the next call is a *probe*: its success closes the
+/// circuit, and its failure opens it again, for longer. Only one probe is on its way at a time; until it ends, or for as long as the
+/// circuit was open, other calls are refused.
 ///
 /// The policy is a client setting and an endpoint attribute; the attribute takes precedence. Endpoints with equal policies share the
 /// circuit of an origin, and an endpoint with another policy has a separate circuit. ``off`` exempts an endpoint.
@@ -27,8 +27,8 @@ public struct CircuitBreakerPolicy: EndpointAttribute, PortableAttribute, Hashab
     /// The number of calls in the window below which the circuit stays closed. Default 20.
     public var minimumCalls: Int
     /// The time for which the circuit is open the first time. Each time that it opens again without having been closed for a whole
-    /// ``window``, the time doubles, up to ``longestOpenDuration``. A random part, up to a half, is subtracted. A `Retry-After` of a failure is
-    /// the minimum, up to an hour. Default 5 seconds.
+    /// ``window``, the time doubles, up to ``longestOpenDuration``. A random part, up to a half, is subtracted. A `Retry-After` of a
+    /// failure is the minimum, up to an hour. Default 5 seconds.
     public var openDuration: Duration
     /// The longest time for which the circuit is open. Default 60 seconds.
     public var longestOpenDuration: Duration
@@ -205,13 +205,13 @@ struct CircuitBreaker: Interceptor {
     }
 }
 
-/// The error of a call that wasn't sent, because the circuit of its origin is open. A ``ServiceError`` of the kind `circuitOpen` has it as its
-/// cause.
+/// The error of a call that wasn't sent, because the circuit of its origin is open. A ``ServiceError`` of the kind `circuitOpen` has it as
+/// its cause.
 public struct CircuitOpen: DescribedError, Sendable, Hashable {
     /// The origin that the call would have gone to.
     public let origin: Origin
-    /// The time, from the moment of the error, until a call may be sent as a probe. If a probe is on its way, calls may pass earlier, when it
-    /// succeeds. `nil` if the program opened the circuit, because only the program closes it.
+    /// The time, from the moment of the error, until a call may be sent as a probe. If a probe is on its way, calls may pass earlier, when
+    /// it succeeds. `nil` if the program opened the circuit, because only the program closes it.
     public let retryAfter: Duration?
     /// The date at which a call may be sent as a probe; `nil` if the program opened the circuit.
     public let retryDate: Date?

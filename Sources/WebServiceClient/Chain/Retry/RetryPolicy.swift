@@ -38,8 +38,8 @@ public struct RetryPolicy: EndpointAttribute, PortableAttribute, Hashable {
     public var longestWait: Duration
     /// The time from the call's first attempt within which the last one must begin. The call's deadline applies as well. Default 5 minutes.
     public var longestTotal: Duration
-    /// The further statuses after which a request with an idempotency key is repeated. Default 409 and 425, which mean that the first request
-    /// is still being processed. Services that use 409 for other conflicts need a set without it.
+    /// The further statuses after which a request with an idempotency key is repeated. Default 409 and 425, which mean that the first
+    /// request is still being processed. Services that use 409 for other conflicts need a set without it.
     public var keyedStatuses: StatusSet = [409, 425]
     /// The response fields by which the server decides whether a call is repeated. They take precedence over the statuses. Default none.
     public var overrules: [RetryOverrule] = []

@@ -9,11 +9,12 @@ extension ClientDescription {
     ///   other text too. Types aren't known: values are texts or arrays of texts. A value that is always the same is a `const`. Only
     ///   constants and parameters of the path are required, because any other argument may be `nil`.
     /// * `Accept` and `Content-Type` become the media types of responses and bodies, which are JSON unless the table specifies others.
-    ///   `Authorization`, and other fields and query items with a masked value, become security schemes. An operation without `security` may
-    ///   need credentials, because authentication providers aren't part of a table.
+    ///   `Authorization`, and other fields and query items with a masked value, become security schemes. An operation without `security`
+    ///   may need credentials, because authentication providers aren't part of a table.
     /// * OpenAPI has one operation per method and path, and eight methods. Further endpoints, and those with other methods, are in
     ///   `x-endpoints` of the same path item, as operations with an `x-method`.
-    /// * `x-endpoint` of an operation is the whole ``Endpoint``, and `x-description` of the document is the rest of the description, with the
+    /// * `x-endpoint` of an operation is the whole ``Endpoint``, and `x-description` of the document is the rest of the description, with
+    /// the
     ///   keys in table order. `x-notes` lists in words what OpenAPI can't express.
     ///
     /// The paths and their operations are in table order. The document has no secrets, like the description.

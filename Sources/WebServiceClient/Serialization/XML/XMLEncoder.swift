@@ -11,9 +11,9 @@ import HTTPTransport
 /// encodes them: by default, the order of its properties. Dictionaries are sorted by key. Text is escaped, and a character that XML doesn't
 /// allow is an error. No white space is added, so that the decoder reads the same texts.
 ///
-/// The root element has ``XMLRules/rootName``, or the type's ``XMLRootNamed/xmlRootName``, or the Swift name of a struct, class or enum that
-/// isn't generic, by the key strategy. Other values have the name of their kind: `array`, `dictionary`, `string`, `number`, `boolean`, `date`,
-/// `data`, else `value`.
+/// The root element has ``XMLRules/rootName``, or the type's ``XMLRootNamed/xmlRootName``, or the Swift name of a struct, class or enum
+/// that isn't generic, by the key strategy. Other values have the name of their kind: `array`, `dictionary`, `string`, `number`, `boolean`,
+/// `date`, `data`, else `value`.
 public struct XMLEncoder: Sendable {
     /// How values map to XML.
     public var rules: XMLRules

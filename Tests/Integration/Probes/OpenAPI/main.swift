@@ -1,8 +1,8 @@
 import Foundation
 import WebServiceClient
 
-// operations-probe DOCUMENT: reads calls from standard input, a line of JSON each ({"name": …, "arguments": {…}}), and prints the request of each
-// as a line of JSON. Nothing is sent. The document's security schemes have made-up keys.
+// operations-probe DOCUMENT: reads calls from standard input, a line of JSON each ({"name": …, "arguments": {…}}), and prints the request
+// of each as a line of JSON. Nothing is sent. The document's security schemes have made-up keys.
 
 final class Documented: WebServiceClient, @unchecked Sendable {}
 

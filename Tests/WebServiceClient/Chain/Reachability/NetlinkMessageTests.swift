@@ -42,7 +42,8 @@ import Testing
         static let done = number(Int32(0))
     }
 
-    /// The two addresses of a machine's loopback, as the kernel of an x86-64 sent them, and its default route by an interface with number 3.
+    /// The two addresses of a machine's loopback, as the kernel of an x86-64 sent them, and its default route by an interface with number
+    /// 3.
     static let recordedAddresses = """
         4c0000001400020002000000605c0000020880fe01000000080001007f000001080002007f000001070003006c6f0000080008008000000014000600ffffffff\
         ffffffff79bc450079bc4500500000001400020002000000605c00000a8080fe01000000140001000000000000000000000000000000000114000600ffffffff\
