@@ -15,7 +15,7 @@ extension IntegrationTests {
 
         /// Applies the changes up to the end. Others come between two pages of them.
         ///
-        /// - Returns: the copy as the next run of the program finds it, whether the service had forgotten its changes, and whether others
+        /// - Returns: The copy as the next run of the program finds it, whether the service had forgotten its changes, and whether others
         ///   came.
         private func update(
             _ copy: Copy, _ request: FetchRequest<StoreItem>, by client: ODataClient, _ random: inout SeededGenerator

@@ -76,7 +76,7 @@ public enum ContentCoding: Sendable, Hashable, CaseIterable {
 
     /// Returns the codings to decode, in the order in which they were applied.
     ///
-    /// - Returns: an empty array if there are none, or if one of them can't be decoded. The body is then delivered undecoded.
+    /// - Returns: An empty array if there are none, or if one of them can't be decoded. The body is then delivered undecoded.
     /// - Throws: ``TransportError`` with `unreadableResponse` if there are too many.
     package static func ofBody(_ headers: HTTPFields, host: @autoclosure () -> String) throws(TransportError) -> [ContentCoding] {
         var codings: [ContentCoding] = []

@@ -29,7 +29,7 @@ public import Foundation
 
     /// Creates a decoder for codings in the order in which they were applied, as in `Content-Encoding`.
     ///
-    /// - Parameter host: the origin of the body, for messages.
+    /// - Parameter host: The origin of the body, for messages.
     public init(_ codings: [ContentCoding], host: String) {
         stages = codings.reversed().map { DecodingStage($0) }
         self.host = host

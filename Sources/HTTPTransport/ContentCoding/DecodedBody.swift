@@ -10,12 +10,12 @@ final class DecodedBody: Sendable {
     /// Creates a body for one reader.
     ///
     /// - Parameters:
-    ///   - codings: the codings in the order in which they were applied.
-    ///   - host: the origin of the body, for messages.
-    ///   - source: returns the next piece of encoded bytes, `nil` at the end.
-    ///   - check: throws if the body isn't needed any more. It is called for each decoded piece, because one piece of the source can
+    ///   - codings: The codings in the order in which they were applied.
+    ///   - host: The origin of the body, for messages.
+    ///   - source: Returns the next piece of encoded bytes, `nil` at the end.
+    ///   - check: Throws if the body isn't needed any more. It is called for each decoded piece, because one piece of the source can
     ///     produce many.
-    ///   - abandon: called when the bytes can't be decoded and no more are needed.
+    ///   - abandon: Called when the bytes can't be decoded and no more are needed.
     init(
         _ codings: [ContentCoding], host: String, source: @escaping @Sendable () async throws -> Data?,
         check: @escaping @Sendable () throws -> Void, abandon: @escaping @Sendable (TransportError) -> Void

@@ -59,7 +59,7 @@ final class SystemDecoder {
 
     /// Decodes until the input is used up or one output piece is full.
     ///
-    /// - Returns: the decoder's state, the number of bytes consumed, and the output.
+    /// - Returns: The decoder's state, the number of bytes consumed, and the output.
     func step(_ input: UnsafeRawBufferPointer) -> (result: csl_decoding, used: Int, output: Data) {
         guard let room = room ?? malloc(Self.pieceSize) else { return (CSL_DECODING_NO_MEMORY, 0, Data()) }
         self.room = room

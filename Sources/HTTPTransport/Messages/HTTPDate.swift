@@ -9,7 +9,7 @@ package enum HTTPDate {
 
     /// Parses a date in any of the three forms; returns `nil` for other texts. The day of the week isn't checked against the date.
     ///
-    /// - Parameter now: the reference for two-digit years, which are at most 50 years after it.
+    /// - Parameter now: The reference for two-digit years, which are at most 50 years after it.
     package static func date(from text: String, now: Date = Date()) -> Date? {
         guard text.utf8.count <= 64, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
         let words = text.split(separator: " ")
@@ -33,7 +33,7 @@ package enum HTTPDate {
     /// Parses a date that is exactly in one of the three forms of RFC 9110 §5.6.7, except for the case of names and of `GMT`; returns `nil`
     /// for other texts. Caches need this, because they must treat an invalid `Expires` as a time in the past.
     ///
-    /// - Parameter now: the reference for two-digit years, which are at most 50 years after it.
+    /// - Parameter now: The reference for two-digit years, which are at most 50 years after it.
     package static func strictDate(from text: String, now: Date = Date()) -> Date? {
         guard (24...33).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
         let words = text.split(separator: " ", omittingEmptySubsequences: false)

@@ -61,7 +61,7 @@ public struct MultipartForm: Sendable {
 
         /// Creates a part of bytes, sent as a file if there is a file name.
         ///
-        /// - Parameter contentType: the media type; by default, it follows from the extension of the file name.
+        /// - Parameter contentType: The media type; by default, it follows from the extension of the file name.
         public static func data(_ name: String, _ data: Data, fileName: String? = nil, contentType: String? = nil) -> Part {
             Part(name: name, fileName: fileName, contentType: contentType ?? guess(fileName), content: .data(data))
         }
@@ -69,8 +69,8 @@ public struct MultipartForm: Sendable {
         /// Creates a part that is a file.
         ///
         /// - Parameters:
-        ///   - fileName: the name sent to the server; by default the file's name.
-        ///   - contentType: the media type; by default, it follows from the extension of the file's name.
+        ///   - fileName: The name sent to the server; by default the file's name.
+        ///   - contentType: The media type; by default, it follows from the extension of the file's name.
         public static func file(_ name: String, _ file: URL, fileName: String? = nil, contentType: String? = nil) -> Part {
             Part(
                 name: name, fileName: fileName ?? file.lastPathComponent, contentType: contentType ?? guess(file.lastPathComponent),
@@ -81,8 +81,8 @@ public struct MultipartForm: Sendable {
         /// once, the form can be sent only once.
         ///
         /// - Parameters:
-        ///   - fileName: the name sent to the server; `nil` for a field that isn't a file.
-        ///   - contentType: the media type; by default the body's, or else it follows from the extension of the file name.
+        ///   - fileName: The name sent to the server; `nil` for a field that isn't a file.
+        ///   - contentType: The media type; by default the body's, or else it follows from the extension of the file name.
         public static func body(_ name: String, _ body: RequestBody, fileName: String? = nil, contentType: String? = nil) -> Part {
             Part(name: name, fileName: fileName, contentType: contentType ?? body.contentType ?? guess(fileName), content: .body(body))
         }
@@ -116,7 +116,7 @@ public struct MultipartForm: Sendable {
         /// A root part and the parts that belong to it, such as metadata and a file: `multipart/related` (RFC 2387). The field's `type` is
         /// the root's media type.
         ///
-        /// - Parameter start: the ``Part/contentID`` of the root; by default the first part is the root.
+        /// - Parameter start: The ``Part/contentID`` of the root; by default the first part is the root.
         case related(start: String? = nil)
 
         /// The name, such as `form-data`.
@@ -141,8 +141,8 @@ public struct MultipartForm: Sendable {
     /// Creates a form from parts.
     ///
     /// - Parameters:
-    ///   - subtype: the kind of the body.
-    ///   - boundary: a custom boundary, 1 to 70 characters of RFC 2046 §5.1.1, checked when the body is made. By default it is random.
+    ///   - subtype: The kind of the body.
+    ///   - boundary: A custom boundary, 1 to 70 characters of RFC 2046 §5.1.1, checked when the body is made. By default it is random.
     public init(_ parts: [Part] = [], as subtype: Subtype = .formData, boundary: String? = nil) {
         self.parts = parts
         self.subtype = subtype

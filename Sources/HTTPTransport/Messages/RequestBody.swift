@@ -70,10 +70,10 @@ public struct RequestBody: Sendable {
     /// unchanged.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes, if known. The stream must end after that many bytes; its last bytes may be held back until it ends.
+    ///   - length: The number of bytes, if known. The stream must end after that many bytes; its last bytes may be held back until it ends.
     ///     A negative length is an error when the body is sent.
-    ///   - isReplayable: whether `open` returns the same bytes each time. Otherwise the body can be sent only once.
-    ///   - open: creates the stream; called each time the body is sent.
+    ///   - isReplayable: Whether `open` returns the same bytes each time. Otherwise the body can be sent only once.
+    ///   - open: Creates the stream; called each time the body is sent.
     public init(
         length: Int64? = nil, isReplayable: Bool = false, contentType: String? = nil,
         open: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>
@@ -86,7 +86,7 @@ public struct RequestBody: Sendable {
 
     /// Creates a body from the elements of an asynchronous sequence. It can be sent once.
     ///
-    /// - Parameter length: the number of bytes, if known, as in ``init(length:isReplayable:contentType:open:)``.
+    /// - Parameter length: The number of bytes, if known, as in ``init(length:isReplayable:contentType:open:)``.
     public init<Chunks: AsyncSequence & Sendable>(chunks: Chunks, length: Int64? = nil, contentType: String? = nil)
     where Chunks.Element == Data {
         self.init(length: length, contentType: contentType) {
@@ -185,8 +185,8 @@ public struct RequestBodyError: DescribedError, Sendable {
 extension RequestBody {
     /// Returns the bytes of the body from its beginning, in pieces.
     ///
-    /// - Parameter size: the maximum number of bytes per piece of a file. Pieces in memory and pieces of a stream aren't split.
-    /// - Returns: a sequence for one reader. It throws ``RequestBodyError`` if a file can't be read or its length has changed, and rethrows
+    /// - Parameter size: The maximum number of bytes per piece of a file. Pieces in memory and pieces of a stream aren't split.
+    /// - Returns: A sequence for one reader. It throws ``RequestBodyError`` if a file can't be read or its length has changed, and rethrows
     ///   errors of the stream.
     public func chunks(of size: Int = 64 * 1024) -> AsyncThrowingStream<Data, any Error> {
         switch source {

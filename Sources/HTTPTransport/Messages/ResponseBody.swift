@@ -53,9 +53,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Creates a body that is pulled from a transfer.
     ///
     /// - Parameters:
-    ///   - expectedLength: the number of bytes, if known.
-    ///   - next: returns the next piece, `nil` at the end. Calls don't overlap.
-    ///   - cancel: ends the transfer. It is called at least once, also after the end, so it must be idempotent.
+    ///   - expectedLength: The number of bytes, if known.
+    ///   - next: Returns the next piece, `nil` at the end. Calls don't overlap.
+    ///   - cancel: Ends the transfer. It is called at least once, also after the end, so it must be idempotent.
     public init(
         expectedLength: Int64?, next: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
     ) {
@@ -65,8 +65,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Creates a body from a transfer whose reader can sleep until more than a few bytes have arrived.
     ///
     /// - Parameters:
-    ///   - next: returns the next piece. Its argument is a hint: the number of bytes that are worth waiting for.
-    ///   - arrived: returns the next piece if it has already arrived. It is called first, without a change of executors, because most
+    ///   - next: Returns the next piece. Its argument is a hint: the number of bytes that are worth waiting for.
+    ///   - arrived: Returns the next piece if it has already arrived. It is called first, without a change of executors, because most
     ///     bodies have arrived completely by the time they are read.
     package init(
         expectedLength: Int64?, next: @escaping @Sendable (Int) async throws -> Data?,
@@ -88,7 +88,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Reads the whole body into memory.
     ///
-    /// - Parameter limit: the maximum number of bytes to read.
+    /// - Parameter limit: The maximum number of bytes to read.
     /// - Throws: ``ResponseBodyTooLarge`` above the limit, and the error of a transfer that fails.
     public func collect(upTo limit: Int) async throws -> Data {
         var whole = Data()
@@ -126,7 +126,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Returns the same body with each piece transformed during reading.
     ///
-    /// - Parameter expectedLength: the length of the transformed body, if known.
+    /// - Parameter expectedLength: The length of the transformed body, if known.
     public func map(expectedLength: Int64? = nil, _ transform: @escaping @Sendable (Data) throws -> Data) -> ResponseBody {
         let reader = Locked(makeAsyncIterator())
         return ResponseBody(

@@ -10,7 +10,7 @@ import Musl
 enum DescriptorShortage {
     /// Returns a sentence for a system error about descriptors; `nil` for any other error.
     ///
-    /// - Parameter code: the system's error number, such as `EMFILE`.
+    /// - Parameter code: The system's error number, such as `EMFILE`.
     static func sentence(for code: Int32) -> String? {
         switch code {
         case EMFILE:

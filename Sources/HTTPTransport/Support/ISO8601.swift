@@ -5,7 +5,7 @@ package import Foundation
 package enum ISO8601 {
     /// Returns a date in UTC, such as `2024-02-29T23:59:59Z`, or `2024-02-29T23:59:59.500Z` if it has fractional seconds.
     ///
-    /// - Parameter fractionDigits: the number of fraction digits, 0 to 9, to which the date is rounded.
+    /// - Parameter fractionDigits: The number of fraction digits, 0 to 9, to which the date is rounded.
     /// - Returns: `nil` for a date that isn't finite or is outside the years 0000 to 9999 of the proleptic Gregorian calendar.
     package static func text(of date: Date, fractionDigits: Int = 3) -> String? {
         let digits = min(max(fractionDigits, 0), 9)

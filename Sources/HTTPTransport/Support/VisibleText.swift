@@ -9,7 +9,7 @@ package enum VisibleText {
     /// These are the C0 and C1 controls except the tab, DEL, the line and paragraph separators, and Unicode's invisible formatting
     /// characters, which include those for bidirectional text. The two joiners are kept, because words and emoji need them.
     ///
-    /// - Parameter keepsLineEnds: whether line feeds are kept, for texts of several lines.
+    /// - Parameter keepsLineEnds: Whether line feeds are kept, for texts of several lines.
     package static func of(_ text: String, keepsLineEnds: Bool = false) -> String {
         // Most texts are ASCII without control characters.
         guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }

@@ -24,9 +24,9 @@ public struct ClientIdentity: Sendable, Hashable {
     /// Creates an identity from PEM texts.
     ///
     /// - Parameters:
-    ///   - chain: the client's certificate, followed by its issuers' certificates. Keys in the text are ignored.
-    ///   - key: the private key. Other blocks are ignored, so one file may contain both.
-    ///   - passphrase: the passphrase of an encrypted key.
+    ///   - chain: The client's certificate, followed by its issuers' certificates. Keys in the text are ignored.
+    ///   - key: The private key. Other blocks are ignored, so one file may contain both.
+    ///   - passphrase: The passphrase of an encrypted key.
     /// - Throws: ``CertificateError`` if a certificate or the key is missing, the two are swapped, or the key is encrypted and there is no
     ///   passphrase.
     public static func pem(chain: Data, key: Data, passphrase: String? = nil) throws(CertificateError) -> ClientIdentity {

@@ -7,10 +7,10 @@ public enum PinCheck {
     /// Checks a verified chain.
     ///
     /// - Parameters:
-    ///   - host: the requested host, as the engine used it.
-    ///   - chain: the verified chain, with the server's own certificate first. An engine that knows only that certificate can't declare
+    ///   - host: The requested host, as the engine used it.
+    ///   - chain: The verified chain, with the server's own certificate first. An engine that knows only that certificate can't declare
     ///     ``TransportCapabilities/pinning``, because pins of authorities would match nothing.
-    ///   - policy: the policy with the pins. A host without pins passes.
+    ///   - policy: The policy with the pins. A host without pins passes.
     /// - Throws: ``PinMismatch``.
     public static func check(host: String, chain: [Certificate], policy: TrustPolicy) throws(PinMismatch) {
         guard let pins = policy.pins(forHost: host), !pins.matches(chain) else { return }

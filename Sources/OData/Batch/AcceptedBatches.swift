@@ -6,8 +6,8 @@ extension ODataClient {
     /// Polls a monitor until it has the response to a batch.
     ///
     /// - Parameters:
-    ///   - accepted: the answer that names the monitor.
-    ///   - accept: the media type of the response.
+    ///   - accepted: The answer that names the monitor.
+    ///   - accept: The media type of the response.
     func batchSource(
         after accepted: BatchSource, at first: JobMonitor, _ operation: ODataOperation, accept: String
     ) async throws -> BatchSource {

@@ -28,9 +28,9 @@ extension ODataClient {
     /// limit is sent as several. If one of these fails as a whole, the rest aren't sent. With `.stop`, the rest aren't sent either if any
     /// request failed or has no certain answer.
     ///
-    /// - Parameter policy: the service's behaviour after an error. The default is the same in both formats, although the formats' own
+    /// - Parameter policy: The service's behaviour after an error. The default is the same in both formats, although the formats' own
     ///   defaults differ. Version 2 has no such preference: its services decide, and `.stop` is refused.
-    /// - Returns: the results. A request that failed throws its own error when its result is read.
+    /// - Returns: The results. A request that failed throws its own error when its result is read.
     /// - Throws: `ServiceError` if a request can't be written, and then nothing is sent; or if the first batch fails as a whole.
     ///   `CancellationError` when the task was cancelled. After these two it is unknown which changes were made.
     public func send(_ batch: ODataBatch, afterError policy: BatchErrorPolicy = .proceed) async throws -> ODataBatchAnswer {
@@ -85,7 +85,7 @@ extension ODataClient {
     ///     }
     ///     print(try user.get().name)
     ///
-    /// - Throws: the errors of ``send(_:afterError:)``, and those of the closure.
+    /// - Throws: The errors of ``send(_:afterError:)``, and those of the closure.
     public func batch<each Value: Sendable>(
         afterError policy: BatchErrorPolicy = .proceed, _ add: (inout ODataBatch) throws -> (repeat BatchPart<each Value>)
     ) async throws -> (repeat Result<each Value, ServiceError>) {
@@ -99,7 +99,7 @@ extension ODataClient {
     ///
     ///     let (ada, orders) = try await client.fetch(FetchRequest<User>().key("ada"), FetchRequest<Order>().top(5))
     ///
-    /// - Throws: the error of the first read that failed, or those of ``send(_:afterError:)``.
+    /// - Throws: The error of the first read that failed, or those of ``send(_:afterError:)``.
     public func fetch<First: BatchReadable, Second: BatchReadable, each Other: BatchReadable>(
         _ first: First, _ second: Second, _ others: repeat each Other
     ) async throws -> (First.Result, Second.Result, repeat (each Other).Result) {
@@ -195,7 +195,7 @@ extension ODataClient {
 
     /// Returns the call of a batch.
     ///
-    /// - Parameter isSafe: whether the batch only reads. Otherwise it is never repeated, whatever the client's policy, unless it is sent as
+    /// - Parameter isSafe: Whether the batch only reads. Otherwise it is never repeated, whatever the client's policy, unless it is sent as
     ///   a repeatable request.
     private func batchCall(
         _ body: RequestBody, _ writer: BatchWriter, _ headers: HTTPFields, _ policy: BatchErrorPolicy, isSafe: Bool

@@ -58,9 +58,9 @@ struct BatchMatcher {
     private(set) var progress = 0
 
     /// - Parameters:
-    ///   - numbers: the numbers of the requests; `nil` if there are none.
-    ///   - groups: the ranges of the groups' numbers.
-    ///   - stops: whether the service stops at the first error.
+    ///   - numbers: The numbers of the requests; `nil` if there are none.
+    ///   - groups: The ranges of the groups' numbers.
+    ///   - stops: Whether the service stops at the first error.
     init(numbers: ClosedRange<Int>?, groups: [ClosedRange<Int>] = [], isJSON: Bool, stops: Bool) {
         self.numbers = numbers
         self.groups = Dictionary(groups.map { ($0.lowerBound, $0) }, uniquingKeysWith: { first, _ in first })
@@ -94,7 +94,7 @@ struct BatchMatcher {
     /// Returns the verdicts on the requests without a response, at the end of the answer, and corrects verdicts that the end makes
     /// uncertain.
     ///
-    /// - Parameter cut: the reason why the answer ended early; `nil` if it is complete.
+    /// - Parameter cut: The reason why the answer ended early; `nil` if it is complete.
     mutating func end(cut: String? = nil) -> [(number: Int, verdict: BatchVerdict)] {
         guard let numbers else { return [] }
         var verdicts: [(number: Int, verdict: BatchVerdict)] = []
@@ -279,7 +279,7 @@ struct BatchMatcher {
 
     /// Returns the verdicts on a JSON group from the responses to its members.
     ///
-    /// - Parameter cut: the reason why responses are missing, if the answer ended early.
+    /// - Parameter cut: The reason why responses are missing, if the answer ended early.
     private mutating func settle(
         _ range: ClosedRange<Int>, with replies: [Int: BatchReply], cut: String? = nil
     ) -> [(number: Int, verdict: BatchVerdict)] {

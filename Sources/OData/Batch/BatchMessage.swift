@@ -172,7 +172,7 @@ protocol BatchAnswerReading {
     mutating func finish()
     /// Returns the next step; `nil` if more input is needed, or at the end.
     ///
-    /// - Throws: an error after which nothing can be read.
+    /// - Throws: An error after which nothing can be read.
     mutating func next() throws -> BatchAnswerStep?
     /// The link to the rest of the answer, at its end.
     func nextLink() throws -> String?
@@ -181,7 +181,7 @@ protocol BatchAnswerReading {
 @_spi(Fuzzing) extension ODataBatchAnswer {
     /// Returns the verdicts on four requests, two of them in a group, as text; for the fuzzer.
     ///
-    /// - Parameter boundary: the boundary of a multipart answer; `nil` for JSON.
+    /// - Parameter boundary: The boundary of a multipart answer; `nil` for JSON.
     public static func verdicts(in data: Data, boundary: String?, inPiecesOf size: Int) -> [String] {
         var reader: any BatchAnswerReading =
             if let boundary { MultipartBatchReader(boundary: boundary, limit: 1 << 16) } else { JSONBatchReader(limit: 1 << 16) }

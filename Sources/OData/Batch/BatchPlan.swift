@@ -26,7 +26,7 @@ struct BatchPlan: Sendable {
 
     /// Writes the requests of a batch.
     ///
-    /// - Throws: the `ServiceError` of the first request that can't be made, or that can't be part of a batch.
+    /// - Throws: The `ServiceError` of the first request that can't be made, or that can't be part of a batch.
     init(_ batch: ODataBatch, of client: ODataClient, _ form: BatchForm) async throws {
         guard !batch.hasForeignOrder else {
             let identity = CallIdentity(client: String(describing: type(of: client)), key: "$batch", route: "$batch")

@@ -9,7 +9,7 @@ struct BatchReading: Sendable {
 
     /// Returns the value or the error of a part.
     ///
-    /// - Throws: only `CancellationError`.
+    /// - Throws: Only `CancellationError`.
     func result(of item: BatchPlan.Item, _ items: [BatchPlan.Item]) async throws -> Result<any Sendable, ServiceError> {
         let part = BatchAnswering(client: client, identity: item.identity, url: url(of: item, items), scope: scope)
         guard let verdict = verdicts[item.request.number] else {
@@ -47,8 +47,8 @@ struct BatchAnswering: Sendable {
 
     /// Returns the value or the error for a verdict.
     ///
-    /// - Parameter call: the call whose response the verdict has.
-    /// - Throws: only `CancellationError`.
+    /// - Parameter call: The call whose response the verdict has.
+    /// - Throws: Only `CancellationError`.
     func result<Value: Sendable>(
         _ verdict: BatchVerdict, _ call: @Sendable (ODataClient) async throws -> Value
     ) async throws -> Result<Value, ServiceError> {

@@ -18,8 +18,8 @@ struct BatchRepeats: Sendable {
     /// Returns the requests to send again, and the wait before; `nil` if there are none.
     ///
     /// - Parameters:
-    ///   - replies: the responses to requests that may be sent again, by their numbers.
-    ///   - now: the time at which they arrived.
+    ///   - replies: The responses to requests that may be sent again, by their numbers.
+    ///   - now: The time at which they arrived.
     mutating func next(_ replies: [Int: BatchReply], now: Date) -> (numbers: [Int], wait: Duration)? {
         failures += 1
         guard failures < policy.attempts else { return nil }

@@ -10,7 +10,7 @@ public struct BatchResponse<Value: Sendable>: Sendable {
 
     /// The value.
     ///
-    /// - Throws: the read's own error.
+    /// - Throws: The read's own error.
     public var value: Value {
         get throws { try result.get() }
     }
@@ -27,8 +27,8 @@ extension ODataClient {
     /// one is sent after the other. Responses in JSON may come in any order.
     ///
     /// - Parameters:
-    ///   - elements: the elements to read.
-    ///   - read: makes the read of an element, which is one call of this client. It runs twice per element, for the request and for the
+    ///   - elements: The elements to read.
+    ///   - read: Makes the read of an element, which is one call of this client. It runs twice per element, for the request and for the
     /// response, so it must have no other effects.
     public func responses<Elements: RandomAccessCollection & Sendable, Value: Sendable>(
         to elements: Elements, _ read: @escaping @Sendable (Elements.Element) async throws -> Value

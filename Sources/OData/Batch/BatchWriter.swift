@@ -29,7 +29,7 @@ struct BatchWriter: Sendable {
     private var isFirst = true
     private var changeSets = 0
 
-    /// - Parameter boundary: the text between multipart parts: letters, digits, `_` and `-`, since few services read a quoted one.
+    /// - Parameter boundary: The text between multipart parts: letters, digits, `_` and `-`, since few services read a quoted one.
     init(isJSON: Bool, statesLengths: Bool = false, boundary: String = UUID().uuidString.lowercased()) {
         self.isJSON = isJSON
         self.statesLengths = statesLengths

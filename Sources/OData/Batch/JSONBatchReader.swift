@@ -6,7 +6,7 @@ final class JSONBatchReader: BatchAnswerReading {
     private let parser: JSONElementParser
     private var isAtEnd = false
 
-    /// - Parameter limit: the maximum number of bytes of a response, and of the text around the responses.
+    /// - Parameter limit: The maximum number of bytes of a response, and of the text around the responses.
     init(limit: Int) {
         let bounds = JSONStreamBounds(element: limit, surroundings: limit)
         parser = JSONElementParser(JSONReader(), anyOf: [["responses"]], bounds: bounds)

@@ -61,8 +61,8 @@ struct MultipartBatchReader {
     private var lead: Data? = Data()
 
     /// - Parameters:
-    ///   - boundary: the boundary that the batch's type names.
-    ///   - limit: the maximum number of bytes of a message, and of all messages of a change set with their fields.
+    ///   - boundary: The boundary that the batch's type names.
+    ///   - limit: The maximum number of bytes of a message, and of all messages of a change set with their fields.
     init(boundary: String, limit: Int) {
         parser = PartParser(boundary: boundary, fieldLimit: Self.fieldLimit)
         self.limit = max(0, limit)

@@ -16,7 +16,7 @@ public struct CSRFProtection: Interceptor {
     /// Creates an interceptor that fetches its token from a URL.
     ///
     /// - Parameters:
-    ///   - url: the URL that returns the token: the service root, with its trailing slash, since a redirect would lose the token.
+    ///   - url: The URL that returns the token: the service root, with its trailing slash, since a redirect would lose the token.
     ///   - method: GET, or the cheaper HEAD for services that support it.
     public init(fetchingFrom url: URL, method: ServiceRequest.Method = .get) {
         self.url = url

@@ -17,7 +17,7 @@ struct CallSettings: Sendable {
     private let insidePayload: SharedCallSettings
     private let wholeBody: SharedCallSettings
 
-    /// - Parameter asksForIEEE754Compatible: whether wide numbers are requested and written as strings.
+    /// - Parameter asksForIEEE754Compatible: Whether wide numbers are requested and written as strings.
     init(
         printer: QueryPrinter, longQueries: LongQueryPolicy, types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable],
         metadataLevel: MetadataLevel, asksForIEEE754Compatible: Bool

@@ -72,9 +72,9 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     /// If anything changed, values of derived types include their type names.
     ///
     /// - Parameters:
-    /// - format: the spelling of the payload.
-    /// - types: the types that derive from others.
-    /// - userInfo: the `Encoder.userInfo` for the entity's own encoding.
+    /// - format: The spelling of the payload.
+    /// - types: The types that derive from others.
+    /// - userInfo: The `Encoder.userInfo` for the entity's own encoding.
     /// - Throws: `EncodingError`, an error of the entity's own encoding, or ``ODataWriteError`` if a relation was changed as a value.
     public func changes(
         _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -124,7 +124,7 @@ extension PayloadNode {
     /// A removed member becomes null, because an omitted member stays unchanged (Protocol 4.01, section 11.4.3). This includes a
     /// dictionary's entry and the previous case of an enum.
     ///
-    /// - Parameter isNested: whether only the changed properties of complex values are included.
+    /// - Parameter isNested: Whether only the changed properties of complex values are included.
     func difference(from old: PayloadNode, isNested: Bool, isTop: Bool = true) throws -> ODataValue? {
         if isTop || isNested && !isGeographic && !old.isGeographic {
             // A value without a Swift type has all its properties in one node.

@@ -59,7 +59,7 @@ public struct EntityBinding: Sendable, Hashable {
     /// Returns whether the binding is compatible with the entity's inline value of the relation: none, null, or other entities of a
     /// collection.
     ///
-    /// - Parameter isDelta: whether the binding is written as a delta of the relation, which excludes an inline value.
+    /// - Parameter isDelta: Whether the binding is written as a delta of the relation, which excludes an inline value.
     func fits(_ inline: ODataValue?, isDelta: Bool) -> Bool {
         guard let inline, !inline.isNull else { return true }
         return isCollection && !isDelta && inline.array != nil
@@ -72,7 +72,7 @@ public struct EntityBinding: Sendable, Hashable {
 
     /// Adds the binding to an entity's payload, in the version's spelling.
     ///
-    /// - Parameter isUpdate: whether the entity exists already. In an update of 4.01, a collection replaces the whole relation unless it is
+    /// - Parameter isUpdate: Whether the entity exists already. In an update of 4.01, a collection replaces the whole relation unless it is
     ///   written as a delta (Protocol 4.01, section 11.4.3.1).
     func write(
         to entity: inout DynamicEntity, _ format: PayloadFormat, isUpdate: Bool, url: (EntityReference) throws -> String

@@ -6,13 +6,13 @@ extension ODataClient {
     /// Creates an entity in a collection, with the related entities that it contains (deep insert).
     ///
     /// - Parameters:
-    ///   - entity: the entity. Relations that aren't loaded aren't written. If the client's ``types`` list its type as a derived one, the
+    ///   - entity: The entity. Relations that aren't loaded aren't written. If the client's ``types`` list its type as a derived one, the
     ///     type name is included.
-    ///   - collection: the request for the collection. Its selection and expansions apply to the response, and its `index` is the position
+    ///   - collection: The request for the collection. Its selection and expansions apply to the response, and its `index` is the position
     ///     in an ordered collection. Options that filter, order or page entities are an error.
-    ///   - binding: existing entities to relate to the new one.
-    ///   - preference: the preferred content of the response.
-    /// - Returns: the entity as stored by the service, or only its location.
+    ///   - binding: Existing entities to relate to the new one.
+    ///   - preference: The preferred content of the response.
+    /// - Returns: The entity as stored by the service, or only its location.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     @discardableResult public func create<Entity>(
         _ entity: some Encodable & Sendable, in collection: FetchRequest<Entity>, binding: [EntityBinding] = [],
@@ -144,8 +144,8 @@ extension ODataClient {
     /// Writes the raw bytes of a property, of an entity's media (`/$value`) or of a stream property.
     ///
     /// - Parameters:
-    ///   - resource: the property, or the entity's `/$value`.
-    ///   - contentType: the bytes' media type.
+    ///   - resource: The property, or the entity's `/$value`.
+    ///   - contentType: The bytes' media type.
     ///
     /// Accepts a response of any type (`Accept: */*`).
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.

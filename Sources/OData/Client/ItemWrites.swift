@@ -62,7 +62,7 @@ protocol WritableItem: Sendable {
     var record: DynamicEntity { get }
     /// Returns properties that are about to be sent. Throws if one of them can't be set.
     ///
-    /// - Parameter original: the payload of the entity as it was read; `nil` if the properties are the whole entity.
+    /// - Parameter original: The payload of the entity as it was read; `nil` if the properties are the whole entity.
     func settable(
         _ properties: DynamicEntity, from original: DynamicEntity?, in writing: ItemWriting
     ) throws(ODataWriteError) -> DynamicEntity
@@ -117,7 +117,7 @@ private struct ItemPermissions {
 
     /// Returns a value with other objects: it is one, or has them as elements.
     ///
-    /// - Parameter change: returns another object; its second argument is `true` if the object is an element.
+    /// - Parameter change: Returns another object; its second argument is `true` if the object is an element.
     private static func mapped<Failure: Error>(
         _ value: ODataValue, _ change: (DynamicEntity, Bool) throws(Failure) -> DynamicEntity
     ) throws(Failure) -> ODataValue {
@@ -146,8 +146,8 @@ private struct ItemPermissions {
     /// a whole, such as a collection, it has members that were only read.
     ///
     /// - Parameters:
-    ///   - object: the object that names the type of the properties.
-    ///   - originals: the objects that were read at the place of the properties.
+    ///   - object: The object that names the type of the properties.
+    ///   - originals: The objects that were read at the place of the properties.
     func settable(
         _ properties: DynamicEntity, typedBy object: DynamicEntity, declaredAs type: String, from originals: [DynamicEntity],
         inElement isElement: Bool = false

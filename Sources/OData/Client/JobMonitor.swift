@@ -46,7 +46,7 @@ struct JobReport: Sendable {
     /// The maximum number of bytes of a report.
     static let limit = 1 << 20
 
-    /// - Parameter isBatch: whether the result would be the answer to a batch, which has responses and isn't an entity with a status.
+    /// - Parameter isBatch: Whether the result would be the answer to a batch, which has responses and isn't an entity with a status.
     init?(_ response: ServiceResponse<Data>, isBatch: Bool = false) {
         guard response.value.count < Self.limit, let object = try? ODataValue(json: response.value).object else { return nil }
         let isReport = isBatch ? object["responses"] == nil : object["percentageComplete"] != nil || object["operation"] != nil
@@ -72,8 +72,8 @@ struct MonitorAnswer: Sendable {
     let mayTellFailure: Bool
 
     /// - Parameters:
-    ///   - hasNoValue: whether the body isn't read as the result.
-    ///   - isBatch: whether the result would be the answer to a batch.
+    ///   - hasNoValue: Whether the body isn't read as the result.
+    ///   - isBatch: Whether the result would be the answer to a batch.
     init(_ response: ServiceResponse<Data>, _ monitor: JobMonitor, hasNoValue: Bool = false, isBatch: Bool = false) {
         self.response = response
         self.monitor = monitor
@@ -119,7 +119,7 @@ extension ODataClient {
 
     /// Returns the monitor that a response with 202 names.
     ///
-    /// - Parameter location: the `Location` field.
+    /// - Parameter location: The `Location` field.
     func monitor<Body>(
         _ location: String, from response: ServiceResponse<Body>, base: URL, _ operation: ODataOperation
     ) throws -> JobMonitor {

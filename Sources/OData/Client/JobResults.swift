@@ -20,7 +20,7 @@ struct UndecodedAnswer: Sendable {
     /// The report of the exchange, whose trailers may revoke the response.
     var report: ExchangeReport?
 
-    /// - Parameter base: the base of relative links.
+    /// - Parameter base: The base of relative links.
     init(_ response: ServiceResponse<Data>, at base: URL) {
         (status, headers, body) = (response.status, response.headers, response.value)
         (url, duration, httpVersion, report) = (base, response.duration, response.httpVersion, response.report)

@@ -5,8 +5,8 @@ public import WebServiceClient
 extension ODataClient {
     /// Starts a query whose first page the service may provide later.
     ///
-    /// - Parameter wait: the time in which the service should rather answer at once; it is rounded up to whole seconds.
-    /// - Returns: the job. Its value is the first page; ``page(after:of:)`` fetches the next ones.
+    /// - Parameter wait: The time in which the service should rather answer at once; it is rounded up to whole seconds.
+    /// - Returns: The job. Its value is the first page; ``page(after:of:)`` fetches the next ones.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func start<Entity>(_ request: FetchRequest<Entity>, waiting wait: Duration? = nil) async throws -> ODataJob<ODataPage<Entity>> {
         let operation = Self.asynchronous(ODataOperation(request.query), wait)
@@ -86,7 +86,7 @@ extension ODataClient {
 
     /// Returns the job of a ticket, for example after a restart of the program.
     ///
-    /// - Parameter type: the type of the job's value.
+    /// - Parameter type: The type of the job's value.
     /// - Throws: `ServiceError`, with the cause ``ODataJobError/otherService(_:)`` if the ticket belongs to another service than the
     ///   client's.
     public func job<Value: Decodable & Sendable>(

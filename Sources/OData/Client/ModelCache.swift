@@ -34,8 +34,8 @@ final class ModelCache: Sendable {
     /// Returns the model of a document's URL: the known one, or the result of a fetch that is running or begins.
     ///
     /// - Parameters:
-    ///   - freshness: whether a known model is returned without a fetch.
-    ///   - fetch: fetches and reads the document if it has changed since the known entry; otherwise returns that.
+    ///   - freshness: Whether a known model is returned without a fetch.
+    ///   - fetch: Fetches and reads the document if it has changed since the known entry; otherwise returns that.
     func model(
         of url: String, _ freshness: ModelFreshness, fetch: @escaping @Sendable (Entry?) async throws -> Entry
     ) async throws -> ServiceModel {
@@ -126,7 +126,7 @@ private final class ModelFetch: Sendable {
 
     /// Waits for the result.
     ///
-    /// - Throws: the error of the fetch, or `CancellationError` when the task was cancelled.
+    /// - Throws: The error of the fetch, or `CancellationError` when the task was cancelled.
     func result(_ number: Int) async throws -> ServiceModel {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

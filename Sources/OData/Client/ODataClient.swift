@@ -241,7 +241,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     /// Returns one entity with its metadata if the service has another version of it than the given one, or `nil` if it is unchanged
     /// (`If-None-Match`; Protocol 4.01, section 8.2.5).
     ///
-    /// - Parameter etag: the version that is known: ``EntityMetadata/etag``. `nil` reads the entity in any case.
+    /// - Parameter etag: The version that is known: ``EntityMetadata/etag``. `nil` reads the entity in any case.
     /// - Throws: `ServiceError`, also when the entity doesn't exist, or `CancellationError` when the task was cancelled.
     public func entity<Entity>(
         _ request: EntityRequest<Entity>, unlessVersion etag: String?

@@ -92,7 +92,7 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
 
     /// Asks the service once.
     ///
-    /// - Throws: the errors of ``value``.
+    /// - Throws: The errors of ``value``.
     public func status() async throws -> ODataJobStatus {
         if case .running = phase, case .running(let progress, let wait) = try await poll() {
             return .running(progress: progress, wait: wait)
@@ -103,7 +103,7 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
 
     /// Asks the service to cancel the request, by DELETE. Not all services support that.
     ///
-    /// - Returns: whether the request is cancelled, still being cancelled, or has already finished.
+    /// - Returns: Whether the request is cancelled, still being cancelled, or has already finished.
     /// - Throws: `ServiceError`, with status 405 (Method Not Allowed) if the service can't cancel it; with the cause ``ODataJobError/gone``
     ///   if it has forgotten the job. `CancellationError` when the task was cancelled.
     public func cancel() async throws -> ODataJobCancellation {

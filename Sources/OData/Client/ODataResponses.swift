@@ -64,8 +64,8 @@ extension ODataClient {
     /// they tell which of the requests failed.
     ///
     /// - Parameters:
-    ///   - isRepeatable: whether the batch was sent as a repeatable request.
-    ///   - wait: waits for the response at the monitor, if the service carries out the batch asynchronously, and gets the answer with
+    ///   - isRepeatable: Whether the batch was sent as a repeatable request.
+    ///   - wait: Waits for the response at the monitor, if the service carries out the batch asynchronously, and gets the answer with
     ///     the monitor's location. Without it, that is an error.
     func batchSource(
         _ call: ServiceCall, _ operation: ODataOperation, isRepeatable: Bool = false,
@@ -102,8 +102,8 @@ extension ODataClient {
     /// Checks that a success status suits the call: others mean that the service did something else than requested.
     ///
     /// - Parameters:
-    ///   - url: the base of a relative location.
-    ///   - location: the `Location` field.
+    ///   - url: The base of a relative location.
+    ///   - location: The `Location` field.
     func check(
         _ status: Int, for purpose: CallPurpose, _ operation: ODataOperation, response: @autoclosure () -> ResponseSummary, url: String,
         location: @autoclosure () -> String?
@@ -175,7 +175,7 @@ extension ODataClient {
 
     /// Returns the result of a call, or `nil` if the service reports that it doesn't exist.
     ///
-    /// - Parameter isMissingNone: whether a 404 means `nil`.
+    /// - Parameter isMissingNone: Whether a 404 means `nil`.
     func ifPresent<Value>(unlessMissing isMissingNone: Bool, _ fetch: () async throws -> Value) async throws -> Value? {
         do {
             let value = try await fetch()
@@ -248,7 +248,7 @@ public enum ODataStatusError: DescribedError, Sendable, Hashable {
 extension ResponseSummary {
     /// Creates a summary of a response whose body is already read or discarded.
     ///
-    /// - Parameter body: the whole body, or `nil` if it isn't available.
+    /// - Parameter body: The whole body, or `nil` if it isn't available.
     init<Value>(of response: ServiceResponse<Value>, body: Data? = nil) {
         self.init(status: response.status, headers: response.headers, url: response.url, body: body ?? Data(), isCut: body == nil)
     }

@@ -36,14 +36,14 @@ public struct ODataSerializer: SerializationDelegate {
 
     /// Returns the payload of a value.
     ///
-    /// - Throws: the errors of ``ODataEncoder/encode(_:)``.
+    /// - Throws: The errors of ``ODataEncoder/encode(_:)``.
     public func encode(_ value: any Encodable) throws -> Data {
         try ODataEncoder(format, types: types, userInfo: userInfo).encode(value)
     }
 
     /// Decodes a value from a payload, or from the path inside it.
     ///
-    /// - Throws: the errors of ``ODataDecoder``; `SerializationError` if the charset is unknown or wrong.
+    /// - Throws: The errors of ``ODataDecoder``; `SerializationError` if the charset is unknown or wrong.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         try decode(type, from: data, at: path, contentType: contentType, url: nil)
     }
@@ -137,9 +137,9 @@ extension EndpointDefaults {
     /// always read the whole body.
     ///
     /// - Parameters:
-    ///   - version: the version.
-    ///   - types: the types that ``Polymorphic`` values are decoded as.
-    ///   - userInfo: the `userInfo` for the types' own coding.
+    ///   - version: The version.
+    ///   - types: The types that ``Polymorphic`` values are decoded as.
+    ///   - userInfo: The `userInfo` for the types' own coding.
     public static func odata(
         _ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) -> EndpointDefaults {

@@ -8,11 +8,11 @@ extension ODataClient {
     ///     let order: Order? = try await client.invoke(cart.action("Shop.Checkout"), ["express": true])
     ///
     /// - Parameters:
-    ///   - action: the action's path: ``ResourcePath/init(entitySet:)`` with the import's name for an unbound action,
+    ///   - action: The action's path: ``ResourcePath/init(entitySet:)`` with the import's name for an unbound action,
     ///     ``ResourcePath/action(_:)`` on the path of the bound resource for a bound one.
-    ///   - parameters: the parameters by name. Entities include their type if the client's ``types`` list it as a derived one.
-    ///   - condition: the required version of the entity that the action is bound to.
-    /// - Returns: the result. If there may be none (204, or null in JSON), `Result` must be optional. A `String` or a `Data` is a value in
+    ///   - parameters: The parameters by name. Entities include their type if the client's ``types`` list it as a derived one.
+    ///   - condition: The required version of the entity that the action is bound to.
+    /// - Returns: The result. If there may be none (204, or null in JSON), `Result` must be optional. A `String` or a `Data` is a value in
     ///   the JSON, like other types.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func invoke<Result: Decodable & Sendable>(
@@ -73,7 +73,7 @@ extension ODataClient {
     /// `Nearest(among=@arg)?@arg=[…]`. To select, expand or page the resulting entities, make a ``FetchRequest`` or an ``EntityRequest`` of
     /// the path.
     ///
-    /// - Returns: the result. If there may be none (204, or null in JSON), `Result` must be optional. A `String` or a `Data` is a value in
+    /// - Returns: The result. If there may be none (204, or null in JSON), `Result` must be optional. A `String` or a `Data` is a value in
     ///   the JSON, like other types.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func evaluate<Result: Decodable & Sendable>(_ function: ResourcePath, as type: Result.Type = Result.self) async throws -> Result

@@ -4,7 +4,7 @@ import WebServiceClient
 extension ODataClient {
     /// Adds an entity to a relation to many.
     ///
-    /// - Parameter relation: the path of the relation, such as `ResourcePath(entitySet: "People").key("ada").property("Friends")`.
+    /// - Parameter relation: The path of the relation, such as `ResourcePath(entitySet: "People").key("ada").property("Friends")`.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func addReference(to target: EntityReference, in relation: ResourcePath) async throws {
         try await addReference(to: target, in: ODataQuery(relation))

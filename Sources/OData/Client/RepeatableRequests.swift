@@ -8,7 +8,7 @@ extension ODataClient {
     /// The fields are set here and not for each attempt, so that they stay the same in all requests of the call, also in those that an
     /// interceptor repeats. Parts of a batch don't have them, since they belong to the batch request.
     ///
-    /// - Parameter headers: the fields of the request itself. An identifier among them stays.
+    /// - Parameter headers: The fields of the request itself. An identifier among them stays.
     func repeatable(_ call: ServiceCall, _ headers: HTTPFields) -> ServiceCall {
         let given = headers[Repeatability.requestID]
         guard sendsRepeatableRequests && BatchScope.current == nil || given != nil else { return call }
@@ -22,7 +22,7 @@ extension ODataClient {
 
     /// Checks what the service says about a repeatable request that it performed.
     ///
-    /// - Parameter isExpected: whether the request was a repeatable one.
+    /// - Parameter isExpected: Whether the request was a repeatable one.
     /// - Throws: `ServiceError`, whose cause is ``ODataRepeatabilityError``, if the service rejected it as such.
     func check(
         repeatabilityIn headers: HTTPFields, isExpected: Bool, _ operation: ODataOperation, response: @autoclosure () -> ResponseSummary

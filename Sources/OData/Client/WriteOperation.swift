@@ -51,7 +51,7 @@ struct WriteOperation: Sendable {
 
     /// Creates a change of a request's resource.
     ///
-    /// - Parameter answers: whether the service may return the entity. The request's selection and expansions then apply to the response
+    /// - Parameter answers: Whether the service may return the entity. The request's selection and expansions then apply to the response
     ///   (Protocol 4.01, section 11.4.1.5), but only in 4.01, since earlier services don't support that. An automatic selection is omitted.
     /// - Throws: ``ODataQueryError`` if the request has options that filter, order or page entities, or that shape a response that has
     ///   none.
@@ -153,8 +153,8 @@ extension ODataClient {
     /// Returns the payload of an entity that is written as a whole.
     ///
     /// - Parameters:
-    ///   - writing: whether the entity is created or exists; `nil` if it may be either.
-    ///   - declared: the type of the collection's entities.
+    ///   - writing: Whether the entity is created or exists; `nil` if it may be either.
+    ///   - declared: The type of the collection's entities.
     func body(
         of entity: any Encodable & Sendable, _ bindings: [EntityBinding], _ resource: ResourcePath, writing: ItemWriting? = nil,
         declared: Any.Type

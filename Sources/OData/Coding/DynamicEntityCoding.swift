@@ -39,7 +39,7 @@ extension DynamicEntity {
 
     /// Encodes undeclared properties after the value, except for those that the value itself writes or omits as `nil`.
     ///
-    /// - Parameter types: the properties' types that the service sent, which are written again.
+    /// - Parameter types: The properties' types that the service sent, which are written again.
     func encode(behind value: any Encodable, types: [String: String], to encoder: any Encoder) throws {
         guard !properties.isEmpty else { return }
         let payload = encoder as? PayloadEncoder
@@ -74,7 +74,7 @@ extension PayloadDecoder {
 extension PayloadSettings {
     /// Returns an entity without the properties that its type decodes, except for relations for which version 2 sends only a link.
     ///
-    /// - Throws: the errors of ``ODataValue/init(_:_:)``.
+    /// - Throws: The errors of ``ODataValue/init(_:_:)``.
     func rest(of object: JSONNode, besides declared: Set<String>) throws -> DynamicEntity {
         var rest = DynamicEntity()
         let names = names(of: object)

@@ -60,7 +60,7 @@ extension PayloadSettings {
 
     /// Returns the tree of a value.
     ///
-    /// - Throws: the errors of ``ODataValue/init(_:_:)``.
+    /// - Throws: The errors of ``ODataValue/init(_:_:)``.
     func tree(_ node: JSONNode) throws -> ODataValue {
         guard node.isObject || node.isArray else {
             var none = EntityNamesCache()

@@ -38,7 +38,7 @@ public struct ODataDecoder: Sendable {
 
     /// Decodes a value from a parsed payload.
     ///
-    /// - Throws: the errors of ``decode(_:from:)``.
+    /// - Throws: The errors of ``decode(_:from:)``.
     public func decode<Value: Decodable>(_ type: Value.Type, from root: ODataValue) throws -> Value {
         try decode(type, root: root, at: [])
     }

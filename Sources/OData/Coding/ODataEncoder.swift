@@ -33,7 +33,7 @@ public struct ODataEncoder: Sendable {
 
     /// Returns the payload of a value as a tree.
     ///
-    /// - Throws: the errors of ``encode(_:)``.
+    /// - Throws: The errors of ``encode(_:)``.
     public func payload(of value: any Encodable) throws -> ODataValue {
         try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types, userInfo: userInfo))
     }

@@ -72,7 +72,7 @@ extension ODataValue {
 
     /// Creates the tree of a value.
     ///
-    /// - Parameter names: the names of the objects read before, which equal objects share.
+    /// - Parameter names: The names of the objects read before, which equal objects share.
     /// - Throws: `DecodingError` if a number's exponent is beyond a billion, or an object has a name twice, spelled in two canonically
     ///   equivalent forms.
     init(_ node: JSONNode, _ names: inout EntityNamesCache) throws {

@@ -17,8 +17,8 @@ final class PageReader<Entity: Decodable & Sendable> {
     private(set) var margins = PayloadMargins()
 
     /// - Parameters:
-    ///   - decoder: the decoder of the entities.
-    ///   - bound: the maximum size of an entity in bytes.
+    ///   - decoder: The decoder of the entities.
+    ///   - bound: The maximum size of an entity in bytes.
     init(_ decoder: ODataDecoder, bound: Int) {
         self.decoder = decoder
         let context = ContextURL(nil, page: decoder.url, isBeforeVersion4: decoder.version == .v2, mayCome: true)
@@ -30,7 +30,7 @@ final class PageReader<Entity: Decodable & Sendable> {
         parser = JSONElementParser(reader, anyOf: PageShape.paths, bounds: bounds)
     }
 
-    /// - Parameter bound: the maximum size of an entity in bytes.
+    /// - Parameter bound: The maximum size of an entity in bytes.
     convenience init(types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable] = [:], bound: Int) {
         self.init(ODataDecoder(types: types, userInfo: userInfo), bound: bound)
     }
@@ -60,7 +60,7 @@ final class PageReader<Entity: Decodable & Sendable> {
 
     /// Returns the next entity or the error of decoding it, after which the page can be read further; `nil` as ``next()`` does.
     ///
-    /// - Throws: the error of a text that can't be read further.
+    /// - Throws: The error of a text that can't be read further.
     func nextResult() throws -> Result<Entity, any Error>? {
         try advance(
             node: { node in Result { try node.decode(Entity.self) } },

@@ -35,8 +35,8 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
     /// Creates an empty collection.
     ///
     /// - Parameters:
-    ///   - keys: the wire names of the key properties. Without any, entities are identified by the ids that the service sends, which it
-    ///   - relations: the names of the key properties of related entities, by the relation's wire name, for changes of relations inside of
+    ///   - keys: The wire names of the key properties. Without any, entities are identified by the ids that the service sends, which it
+    ///   - relations: The names of the key properties of related entities, by the relation's wire name, for changes of relations inside of
     /// entities. By default they are the collection's own key names.
     public init(keys: [String], relations: [String: [String]] = [:]) {
         self.keys = EntityKeys(names: keys)
@@ -51,7 +51,7 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
 
     /// Returns the entities in the order of arrival.
     ///
-    /// - Parameter decoder: the decoder; set its types and `userInfo` to those of the client.
+    /// - Parameter decoder: The decoder; set its types and `userInfo` to those of the client.
     /// - Throws: `DecodingError`, or an error of the type's own decoding.
     public func entities(decoding decoder: ODataDecoder = ODataDecoder()) throws -> [Entity] {
         let place = place(decoder)
@@ -78,7 +78,7 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
 
     /// Applies a change.
     ///
-    /// - Returns: whether the change was applied. Changes and links of other sets are ignored, and so are links of unknown entities or of
+    /// - Returns: Whether the change was applied. Changes and links of other sets are ignored, and so are links of unknown entities or of
     ///   relations that aren't loaded.
     /// - Throws: ``DeltaError`` if the entity can't be identified, or if the changes of a relation continue at a separate link;
     ///   `DecodingError` if they can't be read. The collection is then unchanged; read it again without a cursor.

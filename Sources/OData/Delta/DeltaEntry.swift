@@ -136,7 +136,7 @@ struct DeltaEntry {
 
     /// Reads an entry.
     ///
-    /// - Parameter isRelated: whether it is an entry of a relation's changes, whose entities aren't of the query's set.
+    /// - Parameter isRelated: Whether it is an entry of a relation's changes, whose entities aren't of the query's set.
     /// - Throws: `DecodingError` if it isn't an object, or a link lacks its source or its relationship.
     init(_ value: ODataValue, at place: DeltaPlace, isRelated: Bool = false) throws {
         guard case .object(let object) = value else { throw place.corrupted("An entry of the changes is \(value.kind), not an object.") }

@@ -27,9 +27,9 @@ public struct DeltaUpdate<Entity: Decodable & Sendable>: Sendable {
     /// Adds properties to set. The entity is created if it doesn't exist, unless the service refuses that.
     ///
     /// - Parameters:
-    ///   - properties: the properties by their wire names, with the entity's key or control information such as `@id`.
-    ///   - reference: the entity, unless its key is among the properties.
-    ///   - bindings: existing entities to relate to it.
+    ///   - properties: The properties by their wire names, with the entity's key or control information such as `@id`.
+    ///   - reference: The entity, unless its key is among the properties.
+    ///   - bindings: Existing entities to relate to it.
     public mutating func upsert(_ properties: DynamicEntity, at reference: EntityReference? = nil, binding: [EntityBinding] = []) {
         items.append(.changed(properties, reference, binding))
     }
@@ -106,7 +106,7 @@ extension ODataClient {
     /// Services make either all changes or, with `continuingOnError`, every change that they can. The changes have content ids, which match
     /// the results to them. If a service doesn't return the content ids, the ids and keys of the entities do.
     ///
-    /// - Returns: one result for each change, in its order. Without `continuingOnError`, each is ``DeltaUpdateResult/changed(_:)``.
+    /// - Returns: One result for each change, in its order. Without `continuingOnError`, each is ``DeltaUpdateResult/changed(_:)``.
     /// - Throws: `ServiceError` if no change was made, or if it isn't known which were; in earlier versions its cause is ``DeltaError``.
     ///   `CancellationError` when the task was cancelled.
     public func update<Entity>(

@@ -23,12 +23,12 @@ extension ODataClient {
     /// no such preference: a service that tracks changes always sends the link.
     ///
     /// - Parameters:
-    ///   - request: the query. Services may refuse options together with change tracking; `top` and `skip` are always an error.
-    ///   - cursor: the last checkpoint; `nil` to begin.
-    ///   - start: where tracking begins without a cursor.
-    ///   - expiry: the behaviour if the service no longer knows the cursor's state.
-    ///   - interval: the time after which the service is asked for changes again; `nil` to end the sequence at a complete checkpoint.
-    /// - Returns: a sequence whose iterator throws `ServiceError`, or `CancellationError` when the task was cancelled. The cause is
+    ///   - request: The query. Services may refuse options together with change tracking; `top` and `skip` are always an error.
+    ///   - cursor: The last checkpoint; `nil` to begin.
+    ///   - start: Where tracking begins without a cursor.
+    ///   - expiry: The behaviour if the service no longer knows the cursor's state.
+    ///   - interval: The time after which the service is asked for changes again; `nil` to end the sequence at a complete checkpoint.
+    /// - Returns: A sequence whose iterator throws `ServiceError`, or `CancellationError` when the task was cancelled. The cause is
     ///   ``DeltaError`` if the cursor belongs to another service or query, or if the last page has no delta link. The events of a page come
     ///   before the error of its link or of an entry that can't be read. After an error, the sequence has ended; continue at the last
     ///   checkpoint.

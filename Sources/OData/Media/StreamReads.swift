@@ -55,7 +55,7 @@ extension ODataClient {
     /// Returns the bytes of a stream if they have another version than the given one, or `nil` if they are unchanged (`If-None-Match`) or
     /// the stream is null.
     ///
-    /// - Parameter etag: the known version: ``StreamContent/etag`` or ``EdmStream/etag``. `nil` reads the stream in any case.
+    /// - Parameter etag: The known version: ``StreamContent/etag`` or ``EdmStream/etag``. `nil` reads the stream in any case.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func content(of stream: StreamReference, unlessVersion etag: String?) async throws -> StreamContent? {
         var call = try reading(stream)
@@ -111,7 +111,7 @@ extension ODataClient {
     ///     let video = try await client.openContent(of: reference)
     ///     for try await piece in video.value { player.append(piece) }
     ///
-    /// - Returns: the response, with the media type and the entity tag in its header fields.
+    /// - Returns: The response, with the media type and the entity tag in its header fields.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled. Reading the bytes throws the same errors.
     public func openContent(of stream: StreamReference) async throws -> ServiceResponse<ResponseBody> {
         let operation = stream.operation
@@ -136,9 +136,9 @@ extension ODataClient {
     /// (``/WebServiceClient/ServiceCall/download(to:options:progress:)``).
     ///
     /// - Parameters:
-    ///   - destination: the file; its folder must exist.
-    ///   - options: how the file is downloaded.
-    ///   - progress: called with the number of bytes in the file, in order.
+    ///   - destination: The file; its folder must exist.
+    ///   - options: How the file is downloaded.
+    ///   - progress: Called with the number of bytes in the file, in order.
     /// - Throws: `ServiceError`; `TransferError`; `CancellationError`.
     public func download(
         _ stream: StreamReference, to destination: URL, options: DownloadOptions = DownloadOptions(),

@@ -8,12 +8,12 @@ extension ODataClient {
     ///     try await client.setContent(of: photo, to: RequestBody(file: file), contentType: "image/jpeg")
     ///
     /// - Parameters:
-    ///   - stream: the stream.
-    ///   - content: the bytes, also from a file or a stream.
-    ///   - contentType: their media type.
-    ///   - condition: the condition on the stream, whose version isn't its entity's. ``WriteCondition/usual``, the default, is the version
+    ///   - stream: The stream.
+    ///   - content: The bytes, also from a file or a stream.
+    ///   - contentType: Their media type.
+    ///   - condition: The condition on the stream, whose version isn't its entity's. ``WriteCondition/usual``, the default, is the version
     ///     of the reference if it has one, and otherwise none.
-    /// - Returns: the new version of the stream, if the service sent it.
+    /// - Returns: The new version of the stream, if the service sent it.
     /// - Throws: `ServiceError`, with the status 412 if the condition doesn't hold, and 428 if the service needs one; `CancellationError`
     ///   when the task was cancelled.
     @discardableResult public func setContent(
@@ -29,7 +29,7 @@ extension ODataClient {
 
     /// Sets a stream property to null, which removes its bytes. The media of an entity are removed by deleting the entity.
     ///
-    /// - Parameter condition: the condition on the stream, as in ``setContent(of:to:contentType:if:)``.
+    /// - Parameter condition: The condition on the stream, as in ``setContent(of:to:contentType:if:)``.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func deleteContent(of stream: StreamReference, if condition: WriteCondition = .usual) async throws {
         try await send(try writing(.delete, stream, if: condition))
@@ -45,13 +45,13 @@ extension ODataClient {
     /// an update at the location that the service returned, in the version that it created. Without properties, only one request is sent.
     ///
     /// - Parameters:
-    ///   - content: the bytes, also from a file or a stream.
-    ///   - contentType: their media type.
-    ///   - slug: the suggested name (RFC 5023, section 9.7), from which the service may derive a key, a title or a file name.
-    ///   - collection: the request for the collection. Options that filter, order or page entities are an error.
-    ///   - properties: the properties to set, by their wire names.
-    ///   - preference: the preferred content of the responses.
-    /// - Returns: the entity as stored by the service, or only its location.
+    ///   - content: The bytes, also from a file or a stream.
+    ///   - contentType: Their media type.
+    ///   - slug: The suggested name (RFC 5023, section 9.7), from which the service may derive a key, a title or a file name.
+    ///   - collection: The request for the collection. Options that filter, order or page entities are an error.
+    ///   - properties: The properties to set, by their wire names.
+    ///   - preference: The preferred content of the responses.
+    /// - Returns: The entity as stored by the service, or only its location.
     /// - Throws: `ServiceError`, whose cause is ``MediaCreationError`` if the entity was created and its properties weren't set;
     ///   `CancellationError` when the task was cancelled.
     @discardableResult public func createMedia<Entity>(
@@ -143,9 +143,9 @@ extension DynamicEntity {
     /// earlier versions accept the bytes of a stream only in a separate request.
     ///
     /// - Parameters:
-    ///   - name: the wire name of the property.
-    ///   - data: the bytes. For `application/json` they must be JSON, for `text/*` UTF-8; all others are written as base64url.
-    ///   - contentType: their media type.
+    ///   - name: The wire name of the property.
+    ///   - data: The bytes. For `application/json` they must be JSON, for `text/*` UTF-8; all others are written as base64url.
+    ///   - contentType: Their media type.
     /// - Throws: `EncodingError` if the bytes don't fit the media type.
     public mutating func setStream(_ name: String, to data: Data, contentType: String) throws {
         self[name + "@mediaContentType"] = .string(contentType)

@@ -15,14 +15,14 @@ extension ODataClient {
     /// bytes are missing. With ``/WebServiceClient/UploadOptions/sessionFile`` it continues after a restart of the program.
     ///
     /// - Parameters:
-    ///   - file: the file, which must not be empty; use ``setContent(of:to:contentType:if:)`` for an empty file.
-    ///   - action: the action that creates the session.
-    ///   - parameters: the parameters of the action, by name.
-    ///   - type: the type of the entity that the upload creates or replaces.
-    ///   - pieces: the number of bytes of a piece, a multiple of 327,680 and less than 60 MiB.
-    ///   - options: how the upload continues.
-    ///   - progress: called with the number of bytes sent, in order.
-    /// - Returns: the entity, or only its location if the service doesn't send it.
+    ///   - file: The file, which must not be empty; use ``setContent(of:to:contentType:if:)`` for an empty file.
+    ///   - action: The action that creates the session.
+    ///   - parameters: The parameters of the action, by name.
+    ///   - type: The type of the entity that the upload creates or replaces.
+    ///   - pieces: The number of bytes of a piece, a multiple of 327,680 and less than 60 MiB.
+    ///   - options: How the upload continues.
+    ///   - progress: Called with the number of bytes sent, in order.
+    /// - Returns: The entity, or only its location if the service doesn't send it.
     /// - Throws: `ServiceError`; `TransferError`; `CancellationError`.
     public func upload<Entity: Decodable & Sendable>(
         _ file: URL, inSessionOf action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:],

@@ -142,7 +142,7 @@ extension RequestVerifier {
 
     /// Verifies that a literal can be compared with a value or used as one.
     ///
-    /// - Parameter name: the value's name in texts.
+    /// - Parameter name: The value's name in texts.
     mutating func verify(_ value: EdmValue, against point: ModelPoint, _ name: String, at place: String) {
         if case .null = value { return }
         if point.isCollection {

@@ -33,7 +33,7 @@ enum FilterForm: String, CaseIterable {
 
     /// Returns whether the conditions on a property have this form.
     ///
-    /// - Parameter conditions: the parts of the filter with the property, which are combined by `and`.
+    /// - Parameter conditions: The parts of the filter with the property, which are combined by `and`.
     fileprivate func allows(_ conditions: [QueryExpression], on path: String, _ names: FilterNames) -> Bool {
         func atom(_ expression: QueryExpression) -> FilterAtom? { FilterAtom(expression, on: path, names) }
         func isRange(_ bounds: [QueryExpression]) -> Bool { FilterAtom.areRange(bounds.map(atom)) }

@@ -14,8 +14,8 @@ extension ODataClient {
     /// what the reader repaired. Metadata can depend on the user's rights and language; revalidate the model after these change.
     ///
     /// - Parameters:
-    ///   - freshness: whether the client asks the service for changes of a model that it already has.
-    ///   - options: options of the request, such as `$schemaversion`, or the custom option `annotations=true` of Dataverse.
+    ///   - freshness: Whether the client asks the service for changes of a model that it already has.
+    ///   - options: Options of the request, such as `$schemaversion`, or the custom option `annotations=true` of Dataverse.
     /// - Throws: `ServiceError`; its cause is `ServiceModelError` if the document can't be read. `CancellationError` when the task was
     ///   cancelled. The client then keeps the model that it has.
     public func model(_ freshness: ModelFreshness = .cached, options: QueryOptions = QueryOptions()) async throws -> ServiceModel {

@@ -13,14 +13,14 @@ extension ODataQuery {
     /// It doesn't verify raw parts, dynamic properties of open types, and types of documents that the model doesn't include. In `$apply` it
     /// stops after the first transformation with a result of another shape.
     ///
-    /// - Returns: all differences, in the order of the request; empty if there are none.
+    /// - Returns: All differences, in the order of the request; empty if there are none.
     public func verify(against model: ServiceModel) -> [ModelFault] {
         RequestVerifier.faults(in: self, model)
     }
 
     /// Returns the request if it fits the model of the service: see ``verify(against:)``.
     ///
-    /// - Parameter ignored: kinds of differences to ignore, such as ``ModelFault/Kind/restriction`` for services with wrong annotations.
+    /// - Parameter ignored: Kinds of differences to ignore, such as ``ModelFault/Kind/restriction`` for services with wrong annotations.
     /// - Throws: ``ModelFaults`` with all differences.
     public func verified(against model: ServiceModel, ignoring ignored: Set<ModelFault.Kind> = []) throws -> ODataQuery {
         let faults = verify(against: model).filter { !ignored.contains($0.kind) }
@@ -40,7 +40,7 @@ extension FetchRequest {
     /// Returns the request if it fits the model of the service:
     /// `try await client.fetch(request.verified(against: client.model()))`.
     ///
-    /// - Parameter ignored: kinds of differences to ignore.
+    /// - Parameter ignored: Kinds of differences to ignore.
     /// - Throws: ``ModelFaults`` with all differences.
     public func verified(against model: ServiceModel, ignoring ignored: Set<ModelFault.Kind> = []) throws -> FetchRequest {
         _ = try query.verified(against: model, ignoring: ignored)
@@ -56,7 +56,7 @@ extension EntityRequest {
 
     /// Returns the request if it fits the model of the service: see ``ODataQuery/verified(against:ignoring:)``.
     ///
-    /// - Parameter ignored: kinds of differences to ignore.
+    /// - Parameter ignored: Kinds of differences to ignore.
     /// - Throws: ``ModelFaults`` with all differences.
     public func verified(against model: ServiceModel, ignoring ignored: Set<ModelFault.Kind> = []) throws -> EntityRequest {
         _ = try query.verified(against: model, ignoring: ignored)

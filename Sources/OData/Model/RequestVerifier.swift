@@ -56,8 +56,8 @@ extension RequestVerifier {
     /// Verifies options.
     ///
     /// - Parameters:
-    ///   - point: the end of the path that the options apply to.
-    ///   - place: the expansion that has the options: `$expand=Trips`, or empty for the request.
+    ///   - point: The end of the path that the options apply to.
+    ///   - place: The expansion that has the options: `$expand=Trips`, or empty for the request.
     mutating func verify(_ options: QueryOptions, at point: ModelPoint, place: String) {
         deeper(at: place) { verifier in
             func at(_ option: String) -> String { place.isEmpty ? option : "\(place)(\(option))" }

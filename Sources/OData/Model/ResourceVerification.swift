@@ -46,7 +46,7 @@ extension RequestVerifier {
 
     /// Returns an entity set, a singleton or the result of an operation import.
     ///
-    /// - Parameter parameters: the parameters of a call; `.some(nil)` for a call whose parameters aren't known, `nil` for a plain name.
+    /// - Parameter parameters: The parameters of a call; `.some(nil)` for a call whose parameters aren't known, `nil` for a plain name.
     private mutating func serviceResource(_ name: String, _ parameters: [QueryPath.Parameter]??, at place: String) -> ModelPoint? {
         if parameters == nil {
             if let set = model.entitySet(name) {
@@ -243,7 +243,7 @@ extension RequestVerifier {
 
     /// Verifies a call of a bound operation and returns its result, or `nil` if nothing more can be verified.
     ///
-    /// - Parameter parameters: the parameters in the path; `nil` if they aren't known or are elsewhere.
+    /// - Parameter parameters: The parameters in the path; `nil` if they aren't known or are elsewhere.
     mutating func operation(
         _ name: String, _ parameters: [(name: String, value: QueryExpression)]?, boundTo point: ModelPoint, at place: String, isFirst: Bool
     ) -> ModelPoint? {

@@ -84,7 +84,7 @@ struct Restrictions {
 
     /// Returns the restrictions at the end of a navigation property.
     ///
-    /// - Parameter last: the complex properties on the way from the last entity, and the navigation property.
+    /// - Parameter last: The complex properties on the way from the last entity, and the navigation property.
     func following(_ property: ServiceModel.NavigationProperty, steps last: [PathStep]) -> Restrictions {
         var next = self
         next.steps = steps + last

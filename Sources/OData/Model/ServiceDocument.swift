@@ -60,8 +60,8 @@ public struct ServiceDocument: Sendable, Hashable {
     /// Reads a service document in JSON, of any version.
     ///
     /// - Parameters:
-    ///   - data: the document.
-    ///   - url: the root of the service, with a slash at its end: the base of relative links.
+    ///   - data: The document.
+    ///   - url: The root of the service, with a slash at its end: the base of relative links.
     /// - Throws: `DecodingError` with the place of the fault.
     public init(json data: Data, url: URL? = nil) throws {
         try self.init(ODataDecoder().decode(DynamicEntity.self, from: data), url: url)

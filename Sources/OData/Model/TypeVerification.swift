@@ -23,7 +23,7 @@ extension EntityType {
 
     /// Checks that the type fits the entity type of its set in the service's model: see ``verify(against:)``.
     ///
-    /// - Parameter ignored: kinds of differences to ignore.
+    /// - Parameter ignored: Kinds of differences to ignore.
     /// - Throws: ``ModelFaults`` with all differences.
     public static func requireFit(to model: ServiceModel, ignoring ignored: Set<ModelFault.Kind> = []) throws {
         let faults = verify(against: model).filter { !ignored.contains($0.kind) }
@@ -39,9 +39,9 @@ extension ServiceModel {
     /// since types may omit properties that they don't need; nor are optional properties that can't be null.
     ///
     /// - Parameters:
-    ///   - type: the Swift type of entities or complex values; types of generated models are supported.
-    ///   - name: the qualified name of the service's type, such as `Sales.Person`.
-    /// - Returns: all differences; empty if there are none.
+    ///   - type: The Swift type of entities or complex values; types of generated models are supported.
+    ///   - name: The qualified name of the service's type, such as `Sales.Person`.
+    /// - Returns: All differences; empty if there are none.
     public func verify(_ type: any Decodable.Type, as name: String) -> [ModelFault] {
         var verifier = TypeVerifier(model: self)
         guard let structured = structuredType(name) else {

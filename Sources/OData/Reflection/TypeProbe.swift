@@ -20,7 +20,7 @@ struct TypeProbe {
 
     /// Decodes samples of a type.
     ///
-    /// - Parameter followingRelations: whether the samples contain related entities. Decoding these costs as much as all types within
+    /// - Parameter followingRelations: Whether the samples contain related entities. Decoding these costs as much as all types within
     ///   reach have properties, and only a key path through a relation needs it.
     init(_ type: Any.Type, followingRelations: Bool) {
         self.type = type
@@ -68,7 +68,7 @@ struct TypeProbe {
 
     /// Returns the names of the properties that lead to what a key path reads.
     ///
-    /// - Throws: the reason why they aren't known.
+    /// - Throws: The reason why they aren't known.
     func names(of keyPath: AnyKeyPath) throws(ProbeRefusal) -> [String] {
         guard hasSamples else { throw ProbeRefusal(reason: reason ?? "no sample could be decoded") }
         let read = samples.map { $0[keyPath: keyPath] }

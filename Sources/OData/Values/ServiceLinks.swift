@@ -7,7 +7,7 @@ enum NextLink {
     ///
     /// Nothing is appended or re-encoded: only characters that are invalid in a URL are percent-encoded.
     ///
-    /// - Parameter root: the service's root, to which links without a context are relative in version 2; `nil` in later versions.
+    /// - Parameter root: The service's root, to which links without a context are relative in version 2; `nil` in later versions.
     static func url(_ link: String, context: String?, page: URL, root: URL? = nil) throws(ODataLinkError) -> URL {
         let ofRoot = context == nil ? root.flatMap { resolved(link, below: $0, page: page) } : nil
         guard let url = ofRoot ?? resolved(link, against: base(context: context, page: page)), Origin(url) != nil,

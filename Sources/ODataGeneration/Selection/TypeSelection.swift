@@ -121,7 +121,7 @@ struct TypeSelection: Sendable {
         for name in names { add(root: name, entry, &seen) }
     }
 
-    /// - Parameter seen: the derived types that other types of the entry included.
+    /// - Parameter seen: The derived types that other types of the entry included.
     private mutating func add(root name: String, _ entry: GenerationConfiguration.TypeInclusion, _ seen: inout Set<String>) {
         let steps =
             switch entry.relations {

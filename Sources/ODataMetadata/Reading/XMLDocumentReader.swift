@@ -24,10 +24,10 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
     private var dataServiceVersion: String?
     private var edmxVersion: String?
     private var hasThirdNamespace = false
-    private var hasForthNamespace = false
+    private var hasFourthNamespace = false
     /// The namespaces of schemas, of Microsoft and of OASIS.
     private var hasOlderSchema = false
-    private var hasForthSchema = false
+    private var hasFourthSchema = false
 
     private init(state: ReadingState, depthLimit: Int) {
         self.state = state
@@ -99,7 +99,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         case .root where XMLNamespace.isEDMX(uri) || uri.isEmpty && elementName == "Edmx":
             level = .document
             edmxVersion = node.take("Version")
-            hasForthNamespace = uri == XMLNamespace.edmx
+            hasFourthNamespace = uri == XMLNamespace.edmx
             checkVersion(at: place)
             outcome.extensions.attributes += node.keptAttributes
         case .root where isKnown && elementName == "Schema":
@@ -225,7 +225,7 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
 
     private func begin(_ node: XMLNode) {
         if XMLNamespace.isThird(node.namespace) { hasThirdNamespace = true }
-        if node.namespace == XMLNamespace.edm { hasForthSchema = true } else if XMLNamespace.isEDM(node.namespace) { hasOlderSchema = true }
+        if node.namespace == XMLNamespace.edm { hasFourthSchema = true } else if XMLNamespace.isEDM(node.namespace) { hasOlderSchema = true }
         // The defaults of a schema depend on the version.
         state.version = version
         schema = reader.schema(node)
@@ -265,8 +265,8 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
         default:
             if hasThirdNamespace || dataServiceVersion?.hasPrefix("3") == true { return .v3 }
             if let edmxVersion, edmxVersion.hasPrefix("4") { return .v401 }
-            if hasForthSchema, !hasOlderSchema { return .v4 }
-            return (hasForthNamespace || hasForthSchema) && edmxVersion != "1.0" ? .v4 : .v2
+            if hasFourthSchema, !hasOlderSchema { return .v4 }
+            return (hasFourthNamespace || hasFourthSchema) && edmxVersion != "1.0" ? .v4 : .v2
         }
     }
 }

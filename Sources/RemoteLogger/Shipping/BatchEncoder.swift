@@ -13,7 +13,7 @@ struct BatchEncoder: Sendable {
 
     /// Encodes records as one payload.
     ///
-    /// - Parameter isCompressed: whether to compress the payload if the settings and the receiver allow it.
+    /// - Parameter isCompressed: Whether to compress the payload if the settings and the receiver allow it.
     func payload(of records: [LogRecord], isCompressed: Bool = true) -> Outcome {
         let body: Data
         do {
@@ -69,7 +69,7 @@ final class ContentCodingMemory: Sendable {
 
     /// Learns from a response.
     ///
-    /// - Returns: whether the response is the first to show that the receiver doesn't accept gzip.
+    /// - Returns: Whether the response is the first to show that the receiver doesn't accept gzip.
     func note(_ verdict: DeliveryVerdict, of payload: BatchBody) -> Bool {
         switch verdict {
         case .delivered, .accepted, .partiallyRejected, .each: break

@@ -37,7 +37,7 @@ struct BatchShipment: Sendable {
 
     /// Sends a piece of the batch until its records are delivered or dropped.
     ///
-    /// - Returns: the parts to be sent as other pieces.
+    /// - Returns: The parts to be sent as other pieces.
     private mutating func send(_ piece: [Int]) async -> [[Int]] {
         let records = piece.map { batch.records[$0].record }
         let payload: BatchBody
@@ -98,7 +98,7 @@ struct BatchShipment: Sendable {
 
     /// Applies a verdict.
     ///
-    /// - Returns: the pieces to be sent instead; `nil` if the same bytes must be sent again.
+    /// - Returns: The pieces to be sent instead; `nil` if the same bytes must be sent again.
     private mutating func settle(
         _ piece: [Int], _ verdict: DeliveryVerdict, of turn: ReceiverPace.Turn, status: Int?, retryAfter: Duration?
     ) async -> [[Int]]? {
@@ -138,7 +138,7 @@ struct BatchShipment: Sendable {
 
     /// Settles a piece record by record.
     ///
-    /// - Returns: the records to be sent again.
+    /// - Returns: The records to be sent again.
     private mutating func settle(
         _ piece: [Int], _ verdicts: [RecordVerdict], of turn: ReceiverPace.Turn, status: Int?, retryAfter: Duration?
     ) async -> [[Int]] {
@@ -177,7 +177,7 @@ struct BatchShipment: Sendable {
     /// Only time in which the receiver answers "not yet" counts. While the receiver can't be queried, the batch isn't sent again, because
     /// resending would never end.
     ///
-    /// - Parameter before: the number of unacknowledged attempts so far. Each doubles the timeout, because a lost batch and a late
+    /// - Parameter before: The number of unacknowledged attempts so far. Each doubles the timeout, because a lost batch and a late
     ///   acknowledgement look the same.
     private func isAcknowledged(_ ticket: String, after before: Int) async -> Bool {
         guard let format = core.format as? any AcknowledgingLogFormat else { return true }
@@ -247,7 +247,7 @@ struct BatchShipment: Sendable {
 extension BatchShipment {
     /// Searches a refused piece for the bad record. The search is postponed if too many pieces in a row have been refused.
     ///
-    /// - Returns: the pieces to be sent now.
+    /// - Returns: The pieces to be sent now.
     mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
         await follow(search.refuse(Suspect(piece: piece, status: status, reason: reason)))
     }
@@ -303,7 +303,7 @@ extension BatchShipment {
     /// Drops records that are too old for the receiver by its own clock. Since the local wall clock may be wrong by days, records of this
     /// run must also be too old by the monotonic clock.
     ///
-    /// - Returns: whether any were dropped.
+    /// - Returns: Whether any were dropped.
     @discardableResult
     mutating func dropExpired(of indices: [Int]) async -> Bool {
         guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return false }

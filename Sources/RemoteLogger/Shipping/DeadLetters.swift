@@ -73,7 +73,7 @@ public final class DeadLetters: Sendable {
 
     /// Appends lines to the file.
     ///
-    /// - Returns: the number of lines on disk.
+    /// - Returns: The number of lines on disk.
     private func write(_ lines: [[UInt8]]) -> Int {
         let half = maximumBytes / 2
         var written = 0

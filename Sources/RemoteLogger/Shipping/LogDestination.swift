@@ -74,8 +74,8 @@ extension LogPipeline {
     /// Creates a pipeline to several receivers and additional sinks.
     ///
     /// - Parameters:
-    ///   - spool: keeps the records for all destinations; without one, each keeps its undelivered records in memory.
-    ///   - sinks: additional sinks for the records.
+    ///   - spool: Keeps the records for all destinations; without one, each keeps its undelivered records in memory.
+    ///   - sinks: Additional sinks for the records.
     /// - Throws: ``LogShipperError`` if a destination's settings can't be used, or if two destinations have the same name.
     public convenience init(
         destinations: [LogDestination], spool: Spool? = nil, sinks: [any LogSink] = [], redaction: LogRedaction = .standard,

@@ -34,10 +34,10 @@ public final class LogShipper: LogSink {
     /// Creates a shipper to an endpoint and starts it.
     ///
     /// - Parameters:
-    ///   - endpoint: the absolute `http` or `https` URL that accepts the records, without a user name or password.
-    ///   - format: the encoding of records and the interpretation of responses.
-    ///   - transport: sends the requests; the clients' default transport by default. It is used directly, without a client's interceptors.
-    ///   - configure: changes the settings.
+    ///   - endpoint: The absolute `http` or `https` URL that accepts the records, without a user name or password.
+    ///   - format: The encoding of records and the interpretation of responses.
+    ///   - transport: Sends the requests; the clients' default transport by default. It is used directly, without a client's interceptors.
+    ///   - configure: Changes the settings.
     /// - Throws: ``LogShipperError`` if the endpoint or a header field can't be used.
     public convenience init(
         to endpoint: URL, format: any LogFormat, transport: any Transport = DefaultTransport.shared,
@@ -97,7 +97,7 @@ public final class LogShipper: LogSink {
     /// Sends all earlier records without waiting for more, and waits until the receiver has them or the time is over. Also ends a wait
     /// after a failure, once, unless the receiver has requested that wait. Doesn't wait in a cancelled task.
     ///
-    /// - Returns: whether all earlier records are delivered: none is left, and none was dropped while waiting.
+    /// - Returns: Whether all earlier records are delivered: none is left, and none was dropped while waiting.
     @discardableResult public func flush(within limit: Duration) async -> Bool {
         await core.flush(within: limit)
     }
@@ -108,7 +108,7 @@ public final class LogShipper: LogSink {
     ///
     /// Cancelling the task doesn't shorten this, because programs typically shut down in cancelled tasks.
     ///
-    /// - Returns: whether everything was delivered.
+    /// - Returns: Whether everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
         await Task { await end(within: limit) }.value
     }

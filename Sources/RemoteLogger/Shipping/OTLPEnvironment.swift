@@ -151,8 +151,8 @@ extension LogShipper {
     /// Creates a shipper to the OTLP receiver that the environment describes.
     ///
     /// - Parameters:
-    ///   - resource: attributes of the resource; those of the environment take precedence.
-    ///   - configure: changes the settings after the environment is applied.
+    ///   - resource: Attributes of the resource; those of the environment take precedence.
+    ///   - configure: Changes the settings after the environment is applied.
     /// - Throws: ``LogShipperError`` if the endpoint or a header field can't be used.
     public convenience init(
         otlp environment: OTLPEnvironment, resource: LogMetadata = LogMetadata(), transport: any Transport = DefaultTransport.shared,

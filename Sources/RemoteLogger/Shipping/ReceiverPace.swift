@@ -57,7 +57,7 @@ final class ReceiverPace: Sendable {
     /// Waits until a batch may send a request: the wait after a failure is over, fewer requests are in flight than the limit allows, and no
     /// earlier batch is waiting to send.
     ///
-    /// - Returns: the permission; `nil` after the close.
+    /// - Returns: The permission; `nil` after the close.
     func begin(_ batch: UInt64) async -> Turn? {
         let signal = Signal()
         state.withLock { $0.waiting[batch] = signal }
@@ -83,7 +83,7 @@ final class ReceiverPace: Sendable {
 
     /// Ends a request.
     ///
-    /// - Parameter isAnswered: whether the receiver has answered without being too busy.
+    /// - Parameter isAnswered: Whether the receiver has answered without being too busy.
     func end(_ turn: Turn, isAnswered: Bool) {
         state.withLock { state in
             // Without full use of the limit, an answer doesn't justify a higher one.
@@ -103,7 +103,7 @@ final class ReceiverPace: Sendable {
 
     /// Notes that the receiver has settled something.
     ///
-    /// - Returns: whether that is news: nothing has failed since the request began.
+    /// - Returns: Whether that is news: nothing has failed since the request began.
     func noteAnswer(to turn: Turn) -> Bool {
         state.withLock { state in
             guard turn.round == state.round else { return false }
@@ -120,7 +120,7 @@ final class ReceiverPace: Sendable {
     /// is added to the latter, because the receiver may have sent many clients the same value. A flush ends a wait that the receiver hasn't
     /// requested.
     ///
-    /// - Returns: the wait; `nil` if the failure was already known.
+    /// - Returns: The wait; `nil` if the failure was already known.
     func noteFailure(of turn: Turn, retryAfter: Duration?) -> Duration? {
         stop(turn, limit: { $0 / 2 }, endsByFlush: retryAfter == nil) { failures in
             var generator = SystemRandomNumberGenerator()
@@ -130,7 +130,7 @@ final class ReceiverPace: Sendable {
 
     /// Starts a wait of minutes, because the settings must be corrected.
     ///
-    /// - Returns: the wait; `nil` if the failure was already known.
+    /// - Returns: The wait; `nil` if the failure was already known.
     func notePause(of turn: Turn, retryAfter: Duration?) -> Duration? {
         stop(turn, limit: { _ in 1 }, endsByFlush: false) { _ in
             var generator = SystemRandomNumberGenerator()
@@ -179,7 +179,7 @@ final class ReceiverPace: Sendable {
 
     /// Waits for the whole duration.
     ///
-    /// - Returns: whether requests may still be sent.
+    /// - Returns: Whether requests may still be sent.
     func sleep(_ batch: UInt64, for duration: Duration) async -> Bool {
         let signal = Signal()
         state.withLock { $0.sleeping[batch] = signal }

@@ -54,7 +54,7 @@ struct RefusalSearch: Sendable {
 
     /// Returns the step that follows a piece that wasn't refused.
     ///
-    /// - Parameter isTaken: whether the whole piece was accepted.
+    /// - Parameter isTaken: Whether the whole piece was accepted.
     mutating func next(after piece: [Int], isTaken: Bool) -> Step {
         guard let bisection, bisection.probe == piece else { return Step() }
         guard isTaken else {

@@ -52,7 +52,7 @@ final class ShippingCore: Sendable {
 
     /// Appends a record.
     ///
-    /// - Returns: whether the record is kept.
+    /// - Returns: Whether the record is kept.
     @discardableResult func write(_ record: LogRecord) -> Bool {
         let now = settings.clock.uptime
         // A spool applies the filter to all records, including those of other shippers.
@@ -80,7 +80,7 @@ final class ShippingCore: Sendable {
 
     /// Counts the losses that the store reports, and wakes the loss reporter, which the store may not have done yet.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: Whether there were any.
     @discardableResult func takeLosses(_ ledger: inout ShippingLedger) -> Bool {
         let losses = store.takeLosses()
         for loss in losses { ledger.drop(loss.count, from: loss.first, loss.reason) }
@@ -325,7 +325,7 @@ extension ShippingCore {
 
     /// Reports the losses since the last report, if there were any.
     ///
-    /// - Parameter atOnce: whether to ignore the interval between reports.
+    /// - Parameter atOnce: Whether to ignore the interval between reports.
     func reportNewLosses(atOnce: Bool) {
         let losses = lossReporting.withLock { _ in takeReport(atOnce: atOnce) }
         guard !losses.isEmpty else { return }
@@ -335,7 +335,7 @@ extension ShippingCore {
 
     /// Takes the unreported losses and writes their report in one step: a flush in between would find no losses and miss the report.
     ///
-    /// - Returns: all losses, for the diagnostics; empty if no report is due.
+    /// - Returns: All losses, for the diagnostics; empty if no report is due.
     private func takeReport(atOnce: Bool) -> [DropReason: UInt64] {
         let now = settings.clock.uptime
         let (dropped, unreported) = ledger.withLock { ledger -> ([DropReason: UInt64], [(reason: DropReason, count: UInt64)]) in

@@ -59,7 +59,7 @@ struct ShippingLedger: Sendable {
 
     /// Ends the flushes whose records are all settled.
     ///
-    /// - Parameter first: the position of the oldest held record.
+    /// - Parameter first: The position of the oldest held record.
     mutating func settleWaiters(first: RecordPosition?) {
         for (ticket, waiter) in waiters where waiter.target < first ?? .max {
             end(ticket, delivered: !waiter.hasLosses)
@@ -165,8 +165,8 @@ struct AcknowledgementTracker: Sendable {
     /// Returns the next step for a ticket.
     ///
     /// - Parameters:
-    ///   - now: the monotonic time in nanoseconds.
-    ///   - interval: the time between two queries for a batch, in nanoseconds.
+    ///   - now: The monotonic time in nanoseconds.
+    ///   - interval: The time between two queries for a batch, in nanoseconds.
     mutating func step(for ticket: String, now: UInt64, interval: UInt64) -> Step {
         guard acknowledged.removeValue(forKey: ticket) == nil else { return .acknowledged }
         wanted[ticket] = now

@@ -20,7 +20,7 @@ final class ShippingReporter: Sendable {
 
     /// Changes a part of the state.
     ///
-    /// - Returns: whether the value is different from the old one.
+    /// - Returns: Whether the value is different from the old one.
     private func change<Value: Equatable & Sendable>(_ part: any WritableKeyPath<State, Value> & Sendable, to value: Value) -> Bool {
         state.withLock { state in
             defer { state[keyPath: part] = value }
@@ -61,7 +61,7 @@ final class ShippingReporter: Sendable {
 
     /// Reports that the receiver's clock differs from the local one by a minute or more. The times of records are sent unchanged.
     ///
-    /// - Parameter offset: the receiver's clock minus the local one, in nanoseconds; `nil` if unknown.
+    /// - Parameter offset: The receiver's clock minus the local one, in nanoseconds; `nil` if unknown.
     func noteClock(_ offset: Int64?) {
         guard let offset else { return }
         let seconds = (offset / 1_000_000_000).magnitude
@@ -107,7 +107,7 @@ extension LogRecord {
 
     /// Creates a record that reports losses to a receiver. Its sequence is 0, because the record doesn't come from a logger.
     ///
-    /// - Parameter clockOffset: the receiver's clock minus the local one, in nanoseconds.
+    /// - Parameter clockOffset: The receiver's clock minus the local one, in nanoseconds.
     init(
         losses: [(reason: DropReason, count: UInt64)], for destination: String, clockOffset: Int64?, level: LogLevel, clock: any LogClock
     ) {

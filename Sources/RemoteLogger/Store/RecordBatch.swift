@@ -18,7 +18,7 @@ struct RecordBatch: Sendable {
 
     /// Adds a record unless the batch is full.
     ///
-    /// - Returns: whether the record was added.
+    /// - Returns: Whether the record was added.
     mutating func take(_ record: LogRecord, at position: RecordPosition, size: Int) -> Bool {
         guard records.isEmpty || records.count < limits.records && bytes + size <= limits.bytes else {
             isFull = true
@@ -44,7 +44,7 @@ extension RecordBuffer {
         }
     }
 
-    /// - Returns: whether there is room for more.
+    /// - Returns: Whether there is room for more.
     private static func take(_ item: Item, _ batch: inout RecordBatch) -> Bool {
         let isExcluded = !item.excluded.isEmpty && batch.destination.map(item.excluded.contains) ?? false
         guard item.record.level >= batch.level, !isExcluded else {

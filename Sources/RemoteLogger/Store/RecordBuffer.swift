@@ -33,7 +33,7 @@ struct RecordBuffer: Sendable {
 
     /// Adds a record.
     ///
-    /// - Returns: the records dropped to make room, possibly including the new one.
+    /// - Returns: The records dropped to make room, possibly including the new one.
     mutating func append(_ item: Item, limits: BufferLimits) -> ShortList<Loss> {
         guard item.size <= limits.bytes else { return ShortList(Loss(item: item, reason: .oversize)) }
         var dropped = ShortList<Loss>()
@@ -108,7 +108,7 @@ struct RecordBuffer: Sendable {
 
     /// Removes a record.
     ///
-    /// - Returns: the removed record; `nil` if it wasn't found.
+    /// - Returns: The removed record; `nil` if it wasn't found.
     mutating func remove(_ item: Item) -> Item? {
         if let index = pinned.firstIndex(where: { $0.position == item.position }) {
             pinnedBytes -= pinned[index].size

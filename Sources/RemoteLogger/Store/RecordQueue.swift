@@ -51,7 +51,7 @@ struct RecordQueue<Element: Sendable>: Sendable {
 
     /// Removes the first element that satisfies the predicate. The cost is proportional to the elements before it.
     ///
-    /// - Returns: the removed element; `nil` if there is none.
+    /// - Returns: The removed element; `nil` if there is none.
     mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
         guard let found = (0..<count).first(where: { self[$0].map(isMeant) ?? false }) else { return nil }
         let removed = self[found]

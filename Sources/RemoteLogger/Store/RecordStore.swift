@@ -8,7 +8,7 @@ package protocol RecordStore: Sendable {
     /// Adds a record, and returns the losses that keep the store within its limits, which may include the record itself. It is called for
     /// each record, so it allocates only what keeps the record. Each loss is reported once, here or by ``takeLosses()``.
     ///
-    /// - Parameter now: the monotonic time in nanoseconds, which determines the age of waiting records.
+    /// - Parameter now: The monotonic time in nanoseconds, which determines the age of waiting records.
     func append(_ record: LogRecord, now: UInt64) -> AppendOutcome
 
     /// Returns the next records after a position, in order: at least one if there are any, within the limits. The store keeps them until
@@ -20,7 +20,7 @@ package protocol RecordStore: Sendable {
 
     /// Closes the store and releases its resources.
     ///
-    /// - Returns: the number of lost records: all held records in memory, none on disk.
+    /// - Returns: The number of lost records: all held records in memory, none on disk.
     func close() -> Int
 
     /// The current load.
@@ -39,12 +39,12 @@ package protocol RecordStore: Sendable {
     /// ``AppendOutcome/mustWake``; if another destination's append meets it, the function passed to ``onNews(_:)`` is called. Later appends
     /// do nothing.
     ///
-    /// - Returns: whether the condition isn't met yet; otherwise the reader must not sleep.
+    /// - Returns: Whether the condition isn't met yet; otherwise the reader must not sleep.
     func sleep(until condition: WakeCondition) -> Bool
 
     /// Calls the function passed to ``onNews(_:)`` once, at the next loss that no `append` reports.
     ///
-    /// - Returns: whether nothing is lost yet; otherwise ``takeLosses()`` returns it.
+    /// - Returns: Whether nothing is lost yet; otherwise ``takeLosses()`` returns it.
     func awaitLosses() -> Bool
 
     /// Waits until all appended records and acknowledgements are as durable as the store can make them.

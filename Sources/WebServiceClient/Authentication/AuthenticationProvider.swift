@@ -32,7 +32,7 @@ public protocol AuthenticationProvider: Sendable {
     ///   - challenges: The schemes that the server accepts, in its order. May be empty, since some servers omit the field.
     ///   - response: The refusal. Read its body only if you return true; otherwise it is the caller's.
     ///   - attempt: The refused attempt, with the request that was sent. Put the new credentials into it.
-    /// - Returns: true to send the attempt's request again, false to deliver the refusal. A request that can't be repeated
+    /// - Returns: `true` to send the attempt's request again, `false` to deliver the refusal. A request that can't be repeated
     ///   (``AuthenticationAttempt/canRepeat``) isn't sent again; the provider's new state still serves the next call.
     func respond(
         to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext

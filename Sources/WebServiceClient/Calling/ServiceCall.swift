@@ -272,7 +272,7 @@ public struct ServiceCall: Sendable {
 
     /// The call's endpoint.
     ///
-    /// - Parameter isKept: whether there will be more calls of it.
+    /// - Parameter isKept: Whether there will be more calls of it.
     private func compiled(for state: ClientState, isKept: Bool) throws -> ResolvedEndpoint {
         let name = MethodName(baseName: "call", labels: arguments.indices.map { labels[$0] ?? "_" })
         let root = try root(of: state, for: name)

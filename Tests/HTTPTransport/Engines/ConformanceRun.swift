@@ -8,8 +8,8 @@ extension TransportConformance {
     /// fewer cases.
     ///
     /// - Parameters:
-    ///   - lacking: what the transport is known not to do.
-    ///   - isProxyless: whether it is known to take no proxy but from the environment.
+    ///   - lacking: What the transport is known not to do.
+    ///   - isProxyless: Whether it is known to take no proxy but from the environment.
     func run(_ item: ConformanceCase, lacking: TransportCapabilities = [], isProxyless: Bool = false) async throws {
         guard case .skipped(let reason) = try await check(item) else { return }
         let isKnown = reason.contains("doesn't declare") && !item.capabilities.isDisjoint(with: lacking)

@@ -5,7 +5,7 @@ extension RawConnection {
     /// Speaks HTTP/2 without TLS (RFC 9113 §3.3), as far as it takes to answer each request's head, until the client closes. Bodies are
     /// read, and no window is ever enlarged.
     ///
-    /// - Parameter answer: gets the number of the request's stream, in four bytes.
+    /// - Parameter answer: Gets the number of the request's stream, in four bytes.
     func serveHTTP2(_ answer: (Data) -> Void) {
         guard read(24) != nil else { return }
         // SETTINGS, and the acknowledgement of the client's.

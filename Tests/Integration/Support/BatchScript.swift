@@ -20,7 +20,7 @@ struct BatchScript {
     /// The most steps in a group.
     static let groupLimit = 4
 
-    /// - Parameter isJSON: whether groups may read, and steps may refer to any earlier one.
+    /// - Parameter isJSON: Whether groups may read, and steps may refer to any earlier one.
     init(_ random: inout SeededGenerator, isJSON: Bool) {
         policy = Int.random(in: 0..<3, using: &random) == 0 ? .stop : .proceed
         isLocal = !isJSON || Bool.random(using: &random)
@@ -106,7 +106,7 @@ struct BatchScript {
 
     /// Sends the steps one by one, and returns the outcomes that they have in a batch.
     ///
-    /// - Parameter tellsFailed: whether the service tells which step of a group failed.
+    /// - Parameter tellsFailed: Whether the service tells which step of a group failed.
     func outcomes(oneByOneOf client: ODataClient, in store: ItemStore, tellsFailed: Bool) async throws -> [BatchOutcome] {
         var outcomes = Array(repeating: BatchOutcome.notProcessed, count: steps.count)
         var keys: [Int: Int64] = [:]

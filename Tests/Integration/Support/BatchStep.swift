@@ -31,8 +31,8 @@ enum BatchStep: Sendable {
 
     /// Performs the step by itself.
     ///
-    /// - Parameter keys: the keys of the items that earlier steps wrote.
-    /// - Returns: the outcome, and the key of a written item.
+    /// - Parameter keys: The keys of the items that earlier steps wrote.
+    /// - Returns: The outcome, and the key of a written item.
     func run(by client: ODataClient, _ keys: [Int: Int64]) async throws -> (outcome: BatchOutcome, key: Int64?) {
         do {
             switch self {
@@ -133,7 +133,7 @@ enum BatchOutcome: Equatable {
 
     var isFailure: Bool { if case .done = self { false } else { true } }
 
-    /// - Throws: the error, if it is neither the service's answer nor one of a batch.
+    /// - Throws: The error, if it is neither the service's answer nor one of a batch.
     init(_ error: ServiceError) throws {
         switch error.cause as? ODataBatchError {
         case .groupFailed(let cause)?:

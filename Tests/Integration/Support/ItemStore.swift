@@ -27,7 +27,7 @@ struct ItemStore: Sendable {
 
     /// Returns a client of the database.
     ///
-    /// - Parameter mode: what disturbs its batches; see the service.
+    /// - Parameter mode: What disturbs its batches; see the service.
     func client(_ version: ODataVersion = .v401, mode: String = "plain") -> ODataClient {
         let client = ODataClient(serviceRoot: "\(server)/\(mode)/\(name)")
         client.printer = QueryPrinter(version: version)
@@ -46,7 +46,7 @@ struct ItemStore: Sendable {
 
     /// Performs requests and keeps all or none, as the service does with a change set.
     ///
-    /// - Parameter body: returns whether the changes are kept.
+    /// - Parameter body: Returns whether the changes are kept.
     func together(_ body: () async throws -> Bool) async throws {
         try await control.http.post("/state/%%0%%/savepoint", name).send()
         let isKept = try await body()

@@ -116,7 +116,7 @@ final class BatchService: Sendable {
         }
     }
 
-    /// - Parameter isV2: whether changes outside of change sets are refused.
+    /// - Parameter isV2: Whether changes outside of change sets are refused.
     func execute(_ body: Data, type: String, preference: String, isV2: Bool = false) throws -> (Int, String, Data) {
         batches.withLock { $0 += 1 }
         let isJSON = MediaType(type)?.subtype == "json"

@@ -29,8 +29,8 @@ final class ScriptedReceiver: Sendable {
     let server: LoopbackServer
 
     /// - Parameters:
-    ///   - bodyLimit: the maximum size of a body in bytes; larger ones are answered by 413.
-    ///   - take: handles a request as the receiver does without failures.
+    ///   - bodyLimit: The maximum size of a body in bytes; larger ones are answered by 413.
+    ///   - take: Handles a request as the receiver does without failures.
     init(
         seed: UInt64, bodyLimit: Int = 1 << 20, isMoody: Bool = true,
         take: @escaping @Sendable (LoopbackRequest, inout State) -> LoopbackResponse
@@ -62,7 +62,7 @@ final class ScriptedReceiver: Sendable {
 
     /// Ships records of all levels to the receiver, and waits until all are settled.
     ///
-    /// - Returns: the shipper, the IDs of the records marked as poison, and those of the others.
+    /// - Returns: The shipper, the IDs of the records marked as poison, and those of the others.
     func ship(
         _ count: Int, to path: String, format: any LogFormat, deadLetters: DeadLetters? = nil, poisonEvery: Int = 0,
         configure: (inout ShippingSettings) -> Void = { _ in }

@@ -51,7 +51,7 @@ final class SyslogJudge: Sendable {
     private let folder: URL
     private let process: RunningProcess
 
-    /// - Parameter certificates: for TLS, with clients of the same authority; plain TCP by default.
+    /// - Parameter certificates: For TLS, with clients of the same authority; plain TCP by default.
     init(_ kind: Kind, program: String, certificates: TLSCertificates? = nil) async throws {
         self.kind = kind
         folder = URL.temporaryDirectory.appending(path: "syslog-\(UUID().uuidString)")

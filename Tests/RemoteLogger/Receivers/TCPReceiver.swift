@@ -39,8 +39,8 @@ final class TCPReceiver: Sendable {
     private let listener: Int32
 
     /// - Parameters:
-    ///   - buffer: the approximate number of unread bytes that its system accepts per connection; the system's default if omitted.
-    ///   - script: receives the number of the connection, from 0, and the number of bytes it has sent.
+    ///   - buffer: The approximate number of unread bytes that its system accepts per connection; the system's default if omitted.
+    ///   - script: Receives the number of the connection, from 0, and the number of bytes it has sent.
     init(buffer: Int32? = nil, script: @escaping @Sendable (_ connection: Int, _ bytes: Int) -> Action = { _, _ in .read }) throws {
         #if canImport(Glibc)
         let kind = Int32(SOCK_STREAM.rawValue)
@@ -120,7 +120,7 @@ final class TCPReceiver: Sendable {
 
     /// Reads some of the received bytes, or all.
     ///
-    /// - Returns: whether the connection continues.
+    /// - Returns: Whether the connection continues.
     private func read(_ file: Int32, _ number: Int, all: Bool) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 3_000)
         while true {

@@ -40,9 +40,9 @@ final class TLSReceiver: Sendable {
     }
 
     /// - Parameters:
-    ///   - server: the certificate that it presents.
-    ///   - asksForClient: whether clients need a certificate of the same authority.
-    ///   - version: the only version of TLS, such as `1.2`; any by default.
+    ///   - server: The certificate that it presents.
+    ///   - asksForClient: Whether clients need a certificate of the same authority.
+    ///   - version: The only version of TLS, such as `1.2`; any by default.
     init(
         _ certificates: TLSCertificates, _ script: Script = .read, server: String = "server", asksForClient: Bool = false,
         version: String = ""

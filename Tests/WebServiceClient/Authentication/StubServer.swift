@@ -9,7 +9,7 @@ final class StubServer: Sendable {
     private let received = Locked<[ServiceRequest]>([])
     private let answer: Answer
 
-    /// - Parameter answer: returns the response to a request and its number, starting at 0.
+    /// - Parameter answer: Returns the response to a request and its number, starting at 0.
     init(_ answer: @escaping Answer) {
         self.answer = answer
     }

@@ -108,8 +108,8 @@ package enum SecretMask {
     /// Returns the beginning of a body with its secrets masked.
     ///
     /// - Parameters:
-    ///   - limit: the maximum number of bytes to show.
-    ///   - isCut: whether the data is only the beginning of the body. Its last word is then omitted, because it may be half of a secret.
+    ///   - limit: The maximum number of bytes to show.
+    ///   - isCut: Whether the data is only the beginning of the body. Its last word is then omitted, because it may be half of a secret.
     package static func beginning(
         ofBody body: Data, contentType: String?, upTo limit: Int, isCut: Bool, of secrets: RequestSecrets? = nil
     ) -> (text: String, isWhole: Bool) {

@@ -78,7 +78,7 @@ package struct SecretNames: Sendable {
 
     /// Whether the value of a name is secret.
     ///
-    /// - Parameter isParameter: whether the name is a query item or metadata.
+    /// - Parameter isParameter: Whether the name is a query item or metadata.
     package func hides(_ name: Slice<Bytes>, isParameter: Bool) -> Bool {
         hides(Bytes(rebasing: name), isParameter: isParameter)
     }

@@ -29,7 +29,7 @@ package struct SecretRules: Sendable {
 
     /// Creates rules.
     ///
-    /// - Parameter prefixes: token prefixes in addition to those of the forms.
+    /// - Parameter prefixes: Token prefixes in addition to those of the forms.
     package init(names: SecretNames?, forms: SecretForms, prefixes: [TokenPrefix] = []) {
         let known = forms.contains(.serviceKeys) ? TokenPrefix.known : []
         box = Box(names: names, forms: forms, prefixes: TokenPrefixes(prefixes + known))
@@ -37,7 +37,7 @@ package struct SecretRules: Sendable {
 
     /// Whether the value of a name is masked.
     ///
-    /// - Parameter isParameter: whether the name is a query item or metadata. More names are secret there.
+    /// - Parameter isParameter: Whether the name is a query item or metadata. More names are secret there.
     package func hides(_ name: String, isParameter: Bool = true) -> Bool {
         guard let names else { return false }
         return name.withBytes { names.hides($0, isParameter: isParameter) }
@@ -53,7 +53,7 @@ package struct SecretRules: Sendable {
 
     /// Returns the masked text; `nil` if there is nothing to mask.
     ///
-    /// - Parameter ranges: additional UTF-8 byte ranges to mask.
+    /// - Parameter ranges: Additional UTF-8 byte ranges to mask.
     package func replacement(of text: String, adding ranges: [Range<Int>] = []) -> String? {
         guard text.utf8.count >= Self.shortest || !ranges.isEmpty else { return nil }
         return text.withBytes { bytes in
@@ -112,7 +112,7 @@ struct SecretSearch {
     /// The length of the shortest run, encoded or not, that can contain a secret of a known form.
     static let shortestRun = 12
 
-    /// - Parameter size: the size of the text in bytes.
+    /// - Parameter size: The size of the text in bytes.
     init(rules: SecretRules, size: Int) {
         self.rules = rules
         budget = 4_096 + 64 * size

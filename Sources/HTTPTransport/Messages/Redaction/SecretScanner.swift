@@ -75,8 +75,8 @@ struct SecretScanner {
 
     /// Examines a word of letters, digits, and `-_./+~`.
     ///
-    /// - Parameter seen: the kinds of its bytes.
-    /// - Returns: the position where the scan continues.
+    /// - Parameter seen: The kinds of its bytes.
+    /// - Returns: The position where the scan continues.
     private mutating func look(at word: Range<Int>, _ seen: ByteKind) -> Int {
         let first = bytes[word.lowerBound]
         var end = word.upperBound
@@ -95,7 +95,7 @@ struct SecretScanner {
 
     /// Examines a punctuation character.
     ///
-    /// - Returns: the position where the scan continues.
+    /// - Returns: The position where the scan continues.
     private mutating func sign(at index: Int) -> Int {
         switch bytes[index] {
         case UInt8(ascii: "="), UInt8(ascii: ":"): return namedValue(at: index)
@@ -282,8 +282,8 @@ extension SecretScanner {
 extension SecretScanner {
     /// Returns the content of a YAML block (YAML 1.2.2 §8): the indented lines after `password: |`, or a list or an object after `tokens:`.
     ///
-    /// - Parameter name: the name of the block.
-    /// - Returns: the lines, without the indentation of the first; `nil` if no block begins here.
+    /// - Parameter name: The name of the block.
+    /// - Returns: The lines, without the indentation of the first; `nil` if no block begins here.
     func block(after separator: Int, of name: Range<Int>) -> Range<Int>? {
         guard bytes[separator] == UInt8(ascii: ":"), var line = endOfBlockHeader(after: separator) else { return nil }
         let indentation = column(of: name.lowerBound)
@@ -343,7 +343,7 @@ extension SecretScanner {
 
     /// Finds the credentials after a scheme.
     ///
-    /// - Returns: their end; `nil` if there are none.
+    /// - Returns: Their end; `nil` if there are none.
     mutating func scheme(_ word: Range<Int>) -> Int? {
         guard forms.contains(.bearerTokens) else { return nil }
         var start = word.upperBound
@@ -381,7 +381,7 @@ extension SecretScanner {
 
     /// Finds the user info of a URL after its `//`.
     ///
-    /// - Returns: the position where the scan continues.
+    /// - Returns: The position where the scan continues.
     mutating func userInfo(at slashes: Int) -> Int {
         guard forms.contains(.urlUserInfo), slashes + 1 < bytes.count, bytes[slashes + 1] == UInt8(ascii: "/") else { return slashes }
         let start = slashes + 2
@@ -408,7 +408,7 @@ extension SecretScanner {
 
     /// Finds a PEM block: the text between its first and last line, or up to the end of the text.
     ///
-    /// - Returns: the position where the scan continues; `nil` if none begins here.
+    /// - Returns: The position where the scan continues; `nil` if none begins here.
     mutating func pemBlock(at start: Int) -> Int? {
         guard forms.contains(.pemBlocks), starts(at: start, with: "-----begin") else { return nil }
         var index = start + 10

@@ -1,7 +1,7 @@
 extension SecretScanner {
     /// Finds `name=value` and `name: value` in all spellings.
     ///
-    /// - Returns: the position where the scan continues.
+    /// - Returns: The position where the scan continues.
     mutating func namedValue(at separator: Int) -> Int {
         guard forms.contains(.namedValues), let names = rules.names, let name = name(before: separator) else { return separator + 1 }
         if bytes[separator] == UInt8(ascii: ":"), !name.isQuoted, starts(at: separator + 1, with: "//") { return separator + 1 }
@@ -49,7 +49,7 @@ extension SecretScanner {
     /// Returns the content of a secret part of a multipart form (RFC 7578 §4.2). It follows the part's fields, one of which is
     /// `Content-Disposition: form-data; name="password"`, and ends at the next boundary or at the end of the text.
     ///
-    /// - Parameter start: the position of the value of `name`.
+    /// - Parameter start: The position of the value of `name`.
     private func partContent(named name: Range<Int>, from start: Int, _ names: SecretNames) -> Range<Int>? {
         guard bytes.isText(name, "name") else { return nil }
         var line = name.lowerBound
@@ -245,7 +245,7 @@ extension SecretScanner {
 
     /// Finds `-u user:password`. Two numbers are a user and a group, and text that continues with slashes is a URL.
     ///
-    /// - Returns: the position where the scan continues.
+    /// - Returns: The position where the scan continues.
     mutating func userAndPassword(after word: Range<Int>) -> Int {
         guard forms.contains(.namedValues), word.upperBound + 1 < bytes.count,
             bytes[word.upperBound].isBlank || bytes[word.upperBound] == UInt8(ascii: "=")

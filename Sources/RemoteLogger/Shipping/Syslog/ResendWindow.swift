@@ -48,7 +48,7 @@ struct ResendWindow: Sendable {
 
     /// Notes that all messages were sent again on another connection.
     ///
-    /// - Parameter isQuiet: whether that was the only reason for the connection.
+    /// - Parameter isQuiet: Whether that was the only reason for the connection.
     mutating func renew(at now: UInt64, isQuiet: Bool) {
         for index in entries.indices {
             entries[index].sent = now

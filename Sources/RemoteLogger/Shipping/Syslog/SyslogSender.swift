@@ -87,7 +87,7 @@ final class SyslogSender: PayloadSender {
 
     /// Returns the open connection, or a new one on which possibly lost payloads are sent again first.
     ///
-    /// - Parameter isQuiet: whether there is nothing else to send.
+    /// - Parameter isQuiet: Whether there is nothing else to send.
     private func connection(isQuiet: Bool) throws(ConnectionFault) -> any SyslogConnection {
         let (open, isClosed) = state.withLock { ($0.connection, $0.isClosed) }
         if isClosed { throw ConnectionFault(message: "the shipper is shut down") }

@@ -155,7 +155,7 @@ struct StreamSocket: Sendable {
 
     /// Waits for an event or until the time is over.
     ///
-    /// - Returns: whether there was an event.
+    /// - Returns: Whether there was an event.
     @discardableResult func wait(for events: Events, upTo duration: Duration) throws(ConnectionFault) -> Bool {
         var query = pollfd(fd: file, events: Int16(events.rawValue), revents: 0)
         let count = poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
@@ -202,7 +202,7 @@ protocol SyslogConnection: Sendable {
     var timeout: Duration { get }
     /// Returns whether the other side has kept the connection open. Discards received bytes.
     ///
-    /// - Throws: the fault that the other side has reported.
+    /// - Throws: The fault that the other side has reported.
     func isAlive() throws(ConnectionFault) -> Bool
 
     /// Opens the connection. Must be called once, before the other methods.

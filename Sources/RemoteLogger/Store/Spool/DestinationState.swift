@@ -75,7 +75,7 @@ struct DestinationState: Sendable {
 
     /// Adds records of an earlier run or another shipper.
     ///
-    /// - Parameter since: the arrival time of the oldest record; 0 if this run's clock doesn't know it.
+    /// - Parameter since: The arrival time of the oldest record; 0 if this run's clock doesn't know it.
     mutating func find(_ count: Int, since: UInt64) {
         if count > 0 { arrivals.take(0, at: since) }
         held += count
@@ -290,7 +290,7 @@ struct Exclusions: Sendable {
 extension Dictionary {
     /// Changes the value of a key.
     ///
-    /// - Returns: the result of the closure; `nil` if the key doesn't exist.
+    /// - Returns: The result of the closure; `nil` if the key doesn't exist.
     mutating func change<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         guard let index = index(forKey: key) else { return nil }
         return change(&values[index])

@@ -107,8 +107,8 @@ struct Segment: Sendable {
     /// Scans a file.
     ///
     /// - Parameters:
-    ///   - previous: the last record of earlier segments; records up to it aren't counted.
-    ///   - bound: the first record of a later segment; records from it on aren't counted.
+    ///   - previous: The last record of earlier segments; records up to it aren't counted.
+    ///   - bound: The first record of a later segment; records from it on aren't counted.
     static func scan(
         _ name: SegmentName, _ bytes: ByteBuffer, after previous: RecordPosition = 0, before bound: RecordPosition = .max
     ) -> Scan {
@@ -217,9 +217,9 @@ struct ThinnedSegment: Sendable {
     /// Creates a thinned segment.
     ///
     /// - Parameters:
-    ///   - source: the bytes of the segment file.
-    ///   - records: the records in them.
-    ///   - isDropped: for each record, whether it is dropped.
+    ///   - source: The bytes of the segment file.
+    ///   - records: The records in them.
+    ///   - isDropped: For each record, whether it is dropped.
     init(_ segment: Segment, _ source: ByteBuffer, _ records: [Segment.Found], dropping isDropped: [Bool]) {
         self.segment = segment
         self.source = source

@@ -51,7 +51,7 @@ struct SegmentFrame: Sendable {
 
     /// Returns the checksum of a frame.
     ///
-    /// - Parameter body: position and payload.
+    /// - Parameter body: Position and payload.
     private static func checksum(salt: UInt64, length: Int, body: UnsafeRawBufferPointer) -> UInt32 {
         var checksum = CRC32C()
         checksum.update(salt)

@@ -28,8 +28,8 @@ public final class Spool: Sendable {
     /// Creates a spool in a directory, which is made if missing. Reads the records of earlier runs before it returns.
     ///
     /// - Parameters:
-    ///   - directory: a directory of the local file system that is used for nothing else.
-    ///   - settings: the limits.
+    ///   - directory: A directory of the local file system that is used for nothing else.
+    ///   - settings: The limits.
     public convenience init(directory: URL, settings: SpoolSettings = SpoolSettings()) {
         // The URL of an existing directory ends with a slash, which would be doubled in paths inside it.
         var root = directory.standardizedFileURL.path(percentEncoded: false)
@@ -67,7 +67,7 @@ public final class Spool: Sendable {
 
     /// Writes the records in memory and waits until they are synced.
     ///
-    /// - Returns: whether all earlier records are safe, or gone for another reason, such as an acknowledgement.
+    /// - Returns: Whether all earlier records are safe, or gone for another reason, such as an acknowledgement.
     @discardableResult public func sync() async -> Bool {
         await core.sync()
     }

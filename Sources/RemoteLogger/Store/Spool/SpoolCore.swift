@@ -147,7 +147,7 @@ final class SpoolCore: Sendable {
 
     /// Closes a destination.
     ///
-    /// - Returns: the number of records lost; 0 unless the disk fails.
+    /// - Returns: The number of records lost; 0 unless the disk fails.
     func release(_ destination: String) -> Int {
         news.withLock { $0[destination] = nil }
         let lost = state.withLock { state in
@@ -188,8 +188,8 @@ extension SpoolCore {
     /// Makes room on the disk: removes acknowledged segments first, then records of the lowest level, oldest first, one segment at a time.
     /// Records that are about to be written count as the newest.
     ///
-    /// - Parameter items: the records to be written. Records with a lower level than all records on disk are dropped.
-    /// - Returns: whether there is room. If not, the state has changed, and the caller must check again.
+    /// - Parameter items: The records to be written. Records with a lower level than all records on disk are dropped.
+    /// - Returns: Whether there is room. If not, the state has changed, and the caller must check again.
     /// - Throws: `SpoolFault.full` if every record is in flight; another `SpoolFault` if the disk fails.
     func makeRoom(
         for need: Int, _ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter
@@ -251,7 +251,7 @@ extension SpoolCore {
 
     /// Deletes the segments that every destination has acknowledged, after syncing the cursors.
     ///
-    /// - Returns: whether there were such segments. A segment that a new destination needs is kept.
+    /// - Returns: Whether there were such segments. A segment that a new destination needs is kept.
     @discardableResult func deleteAcknowledged(_ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
         guard let directory = writer.directory else { return false }
         let active = writer.active?.name

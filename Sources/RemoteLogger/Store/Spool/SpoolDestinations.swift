@@ -9,7 +9,7 @@ extension SpoolCore {
 
     /// Opens a destination for a shipper.
     ///
-    /// - Returns: whether no other shipper uses the destination.
+    /// - Returns: Whether no other shipper uses the destination.
     func register(_ name: String, _ selection: RecordSelection) -> Bool {
         var judged = JudgedSegments()
         for _ in 0..<Self.attempts {
@@ -43,9 +43,9 @@ extension SpoolCore {
     /// twice; if none of them were counted, the spool would delete the segment.
     ///
     /// - Parameters:
-    ///   - selection: the records that the destination receives; `nil` if no shipper uses it.
-    ///   - judged: the results of the destination's filter so far; receives the new ones.
-    /// - Returns: whether no other shipper uses the destination; `nil` if the state has changed in the meantime.
+    ///   - selection: The records that the destination receives; `nil` if no shipper uses it.
+    ///   - judged: The results of the destination's filter so far; receives the new ones.
+    /// - Returns: Whether no other shipper uses the destination; `nil` if the state has changed in the meantime.
     private func begin(_ name: String, _ selection: RecordSelection?, _ judged: inout JudgedSegments) -> Bool? {
         let before = state.withLock { DestinationOutlook($0, name) }
         guard !before.isOpen else { return false }
@@ -168,7 +168,7 @@ extension SpoolCore {
 
     /// Reads the next piece of a segment, or the records in memory.
     ///
-    /// - Returns: whether there may be more records.
+    /// - Returns: Whether there may be more records.
     private func step(for name: String, _ batch: inout RecordBatch) -> Bool {
         let now = settings.clock.uptime
         let (piece, isJudged) = state.withLock { state -> (SpoolPiece?, Bool) in

@@ -38,7 +38,7 @@ struct SpoolDirectory: Sendable {
 
     /// Opens the first unlocked directory.
     ///
-    /// - Parameter mustBeEmpty: whether the directory must have no records, because this process has already assigned positions. The
+    /// - Parameter mustBeEmpty: Whether the directory must have no records, because this process has already assigned positions. The
     ///   records of other directories wait for the next run.
     static func open(below root: String, mustBeEmpty: Bool, files: SpoolFileSystem) throws(SpoolFault) -> SpoolDirectory {
         var remarks: [String] = []
@@ -71,8 +71,8 @@ struct SpoolDirectory: Sendable {
     /// Opens the directories of ended processes that have left records. A directory that can't be read now waits for the next run.
     ///
     /// - Parameters:
-    ///   - own: the directory of this process; the directories before it have already been tried.
-    ///   - report: receives a diagnostic for each directory that isn't used because using it isn't safe.
+    ///   - own: The directory of this process; the directories before it have already been tried.
+    ///   - report: Receives a diagnostic for each directory that isn't used because using it isn't safe.
     static func leftovers(
         below root: String, besides own: String? = nil, files: SpoolFileSystem, report: (String) -> Void = { _ in }
     ) -> [SpoolDirectory] {
@@ -98,7 +98,7 @@ struct SpoolDirectory: Sendable {
 
     /// Checks that the shared root can be used.
     ///
-    /// - Returns: another accepted owner, from ``acceptedOwner(_:user:)``.
+    /// - Returns: Another accepted owner, from ``acceptedOwner(_:user:)``.
     private static func check(_ root: String, _ files: SpoolFileSystem) throws(SpoolFault) -> UInt32? {
         guard let status = try files.status(root) else { return nil }
         let accepted = acceptedOwner(status, user: geteuid())
@@ -122,7 +122,7 @@ struct SpoolDirectory: Sendable {
 
     /// Locks a directory and reads its files.
     ///
-    /// - Parameter remarks: receives the diagnostics of an unusable directory.
+    /// - Parameter remarks: Receives the diagnostics of an unusable directory.
     /// - Returns: `nil` if another process has locked the directory, or a later version has written to it. The later version may use
     ///   positions that this version can't read, and would mistake records added by this version for its own.
     private static func take(
@@ -200,7 +200,7 @@ extension SpoolDirectory {
 
     /// Reads all files.
     ///
-    /// - Returns: whether the directory can be used.
+    /// - Returns: Whether the directory can be used.
     mutating func scan(_ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
         var names: [SegmentName] = []
         // Useless files are removed at the end, because a directory to which a later version has written must stay unchanged.
@@ -252,8 +252,8 @@ extension SpoolDirectory {
     /// Skips records that a later segment also contains, because a sync failed or the process ended during a merge: the later copy was
     /// synced last. If only the later copy is damaged, the earlier one counts.
     ///
-    /// - Parameter damaged: the damaged segments.
-    /// - Returns: the files without remaining records.
+    /// - Parameter damaged: The damaged segments.
+    /// - Returns: The files without remaining records.
     private mutating func supersede(_ damaged: Set<SegmentName>, _ files: SpoolFileSystem) throws(SpoolFault) -> [String] {
         var last: RecordPosition = 0
         for (index, segment) in segments.enumerated() {
@@ -291,9 +291,9 @@ extension SpoolDirectory {
     /// Scans a segment file.
     ///
     /// - Parameters:
-    ///   - useless: receives removable files.
-    ///   - damaged: receives damaged segments.
-    /// - Returns: whether the directory can be used.
+    ///   - useless: Receives removable files.
+    ///   - damaged: Receives damaged segments.
+    /// - Returns: Whether the directory can be used.
     private mutating func scan(
         _ name: SegmentName, _ useless: inout [String], _ damaged: inout Set<SegmentName>, _ files: SpoolFileSystem
     ) throws(SpoolFault) -> Bool {

@@ -121,7 +121,7 @@ extension SpoolFileSystem {
 
     /// Returns the bytes of a range, fewer at the end of the file.
     ///
-    /// - Parameter salvages: whether blocks that the medium can't read are replaced by zeros, which loses their records, instead of causing
+    /// - Parameter salvages: Whether blocks that the medium can't read are replaced by zeros, which loses their records, instead of causing
     ///   a fault.
     func readAll(_ file: Int32, _ range: Range<Int>, salvages: Bool = false) throws(SpoolFault) -> ByteBuffer {
         var bytes = ByteBuffer()
@@ -206,10 +206,10 @@ package struct SpoolFileStatus: Sendable, Hashable {
     /// allowed, because other users can't replace files in it that aren't theirs.
     ///
     /// - Parameters:
-    /// - path: the path, for the message.
-    ///   - wanted: the required kind.
-    ///   - user: the effective user of this process.
-    ///   - accepted: another trusted owner: see ``SpoolDirectory/acceptedOwner(_:user:)``.
+    /// - path: The path, for the message.
+    ///   - wanted: The required kind.
+    ///   - user: The effective user of this process.
+    ///   - accepted: Another trusted owner: see ``SpoolDirectory/acceptedOwner(_:user:)``.
     package func objection(at path: String, wanted: Kind, user: UInt32, accepted: UInt32? = nil) -> SpoolFault? {
         guard kind == wanted else {
             let noun = wanted == .folder ? "directory" : "regular file"
@@ -354,7 +354,7 @@ extension SpoolFileSystem {
 
     /// Collects the names of a directory.
     ///
-    /// - Throws: if reading ends with an error. If an incomplete listing counted as complete, existing files would be overwritten.
+    /// - Throws: If reading ends with an error. If an incomplete listing counted as complete, existing files would be overwritten.
     static func names(_ next: () -> UnsafePointer<CChar>?) throws(SpoolFault) -> [String] {
         var names: [String] = []
         while let bytes = next() {
@@ -367,7 +367,7 @@ extension SpoolFileSystem {
 
     /// Makes a directory and its missing parents.
     ///
-    /// - Parameter parents: receives the directories that got a new entry.
+    /// - Parameter parents: Receives the directories that got a new entry.
     private static func makeDirectory(_ path: String, _ parents: inout [String]) throws(SpoolFault) {
         let parent = (path as NSString).deletingLastPathComponent
         do throws(SpoolFault) {

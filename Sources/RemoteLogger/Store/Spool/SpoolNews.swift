@@ -7,7 +7,7 @@ struct SpoolNews: Sendable {
 extension SpoolCore {
     /// Sets the condition that wakes a destination's shipper.
     ///
-    /// - Returns: whether the condition isn't met yet.
+    /// - Returns: Whether the condition isn't met yet.
     func sleep(until condition: WakeCondition, for destination: String) -> Bool {
         state.withLock { state in
             state.destinations.change(destination) { destination in
@@ -19,7 +19,7 @@ extension SpoolCore {
 
     /// Requests a notification of a destination's next loss.
     ///
-    /// - Returns: whether nothing is lost yet.
+    /// - Returns: Whether nothing is lost yet.
     func awaitLosses(for destination: String) -> Bool {
         state.withLock { state in
             state.destinations.change(destination) { destination in

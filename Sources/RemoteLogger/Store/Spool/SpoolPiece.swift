@@ -37,7 +37,7 @@ struct SpoolPiece: Sendable {
         }
     }
 
-    /// - Returns: the number of bytes required to continue; 0 if not needed.
+    /// - Returns: The number of bytes required to continue; 0 if not needed.
     private mutating func scan(_ bytes: ByteBuffer, isEnd: Bool, _ batch: inout RecordBatch) -> Int {
         bytes.withUnsafeBytes { bytes in
             var scanner = SegmentScanner(bytes, salt: segment.salt, isEnd: isEnd)

@@ -22,8 +22,8 @@ struct JudgedSegments {
 extension SpoolCore {
     /// Applies a filter to all segments after the acknowledged position.
     ///
-    /// - Parameter judged: the filter results so far; receives the new ones.
-    /// - Returns: the segments that can't be read now; they are judged before they are read.
+    /// - Parameter judged: The filter results so far; receives the new ones.
+    /// - Returns: The segments that can't be read now; they are judged before they are read.
     func judge(
         _ segments: [Segment], after acknowledged: RecordPosition, for selection: RecordSelection, _ directory: String,
         _ judged: inout JudgedSegments
@@ -60,7 +60,7 @@ extension SpoolCore {
 
     /// Applies a destination's filter to a segment that couldn't be read at registration.
     ///
-    /// - Returns: whether reading can continue: the segment is judged, or its file is missing, which counts as a loss.
+    /// - Returns: Whether reading can continue: the segment is judged, or its file is missing, which counts as a loss.
     func judgeLate(_ name: SegmentName, for destination: String) -> Bool {
         let (segment, selection, directory) = state.withLock { state in
             (state.segments.first { $0.name == name }, state.destinations[destination]?.selection, state.directory)
@@ -107,7 +107,7 @@ extension SpoolState {
 extension SpoolCore {
     /// Removes a segment's records of a level, and the records that no destination needs.
     ///
-    /// - Returns: whether the segment is shorter now.
+    /// - Returns: Whether the segment is shorter now.
     func reclaim(_ name: SegmentName, _ level: LogLevel, _ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
         let found = state.withLock { state in state.segments.first { $0.name == name } }
         guard let directory = writer.directory, let segment = found else { return false }

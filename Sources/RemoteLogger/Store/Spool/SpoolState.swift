@@ -87,7 +87,7 @@ struct SpoolState: Sendable {
     /// Counts a lost record for all destinations that haven't read it; the other destinations deliver the record or report its loss
     /// themselves.
     ///
-    /// - Parameter isExcluded: whether a destination's filter excludes it.
+    /// - Parameter isExcluded: Whether a destination's filter excludes it.
     mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason, isExcluded: (String) -> Bool) {
         destinations.changeEach { name, destination in
             if !isExcluded(name) { destination.lose(position, level, reason) }
@@ -220,7 +220,7 @@ extension SpoolState {
 
     /// Discards a destination's records in memory, and the whole memory if no destination is open.
     ///
-    /// - Returns: the number of records that the destination loses.
+    /// - Returns: The number of records that the destination loses.
     mutating func abandonMemory(of name: String) -> Int {
         guard let destination = destinations[name] else { return 0 }
         let lost = memory.count(from: destination.minimumLevel, after: destination.acknowledged, for: name)
@@ -309,7 +309,7 @@ extension SpoolState {
 
     /// Notes that records are on disk. Those dropped during the write are skipped when the segment is read.
     ///
-    /// - Returns: whether the segment still exists; otherwise the records stay in memory.
+    /// - Returns: Whether the segment still exists; otherwise the records stay in memory.
     mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) -> Bool {
         guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return false }
         let judged = staged.isJudged ? memory.exclusions(through: last.position) : nil

@@ -105,7 +105,7 @@ extension SpoolCore {
 
     /// Appends encoded records to a segment.
     ///
-    /// - Returns: whether the segment still exists.
+    /// - Returns: Whether the segment still exists.
     private func append(
         _ items: ArraySlice<RecordBuffer.Item>, to segment: Segment, file: Int32, _ writer: inout SpoolWriter
     ) throws(SpoolFault) -> Bool {
@@ -124,7 +124,7 @@ extension SpoolCore {
     /// Truncates a segment to its length before a failed write, because it is unknown what the medium holds after that length. The caller
     /// seals the segment, so nothing is appended to it even if the truncation fails.
     ///
-    /// - Parameter end: the offset at which the write would have ended.
+    /// - Parameter end: The offset at which the write would have ended.
     private func cut(_ file: Int32, of segment: Segment, writtenTo end: Int) {
         var size = end
         do throws(SpoolFault) {

@@ -125,7 +125,7 @@ final class LoopbackReceiver: Sendable {
 
     /// Waits until a descriptor is ready.
     ///
-    /// - Returns: false if the receiver was closed or the time has passed; without a descriptor, whether it was closed.
+    /// - Returns: `false` if the receiver was closed or the time has passed; without a descriptor, whether it was closed.
     private func wait(for descriptor: Int32?, _ events: Int16, _ milliseconds: Int32) -> Bool {
         while true {
             var polled = [pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0)]

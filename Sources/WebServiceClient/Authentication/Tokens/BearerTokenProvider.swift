@@ -7,14 +7,12 @@
 ///     }
 ///
 /// * One refresh serves all calls that wait for it, and gives them its token or its error. It runs apart from them: a call that is
-/// cancelled
-///   leaves the others alone, and no second refresh begins before the first has ended. It is cancelled when no call waits any more, and
-///   after ``TokenSource/timeLimit``.
+///   cancelled leaves the others alone, and no second refresh begins before the first has ended. It is cancelled when no call waits any
+///   more, and after ``TokenSource/timeLimit``.
 /// * A token is renewed in the background before it expires, while calls continue to use it. From five seconds before its expiry on, calls
 ///   wait for the new one. A token of unknown lifetime is used until it is refused.
 /// * After a 401 the token is replaced, unless it has been already, and the call is sent once more, if its body can be.
-/// `insufficient_scope`
-///   ends the call with an ``InsufficientScopeError``, since another token doesn't help.
+///   `insufficient_scope` ends the call with an ``InsufficientScopeError``, since another token doesn't help.
 /// * A new token is stored before it is used, because its refresh token may be valid once only (RFC 9700 §4.14.2).
 /// * After a failure, calls get its error for a second, instead of further refreshes. If the authorization server asks for a longer wait by
 ///   `Retry-After`, they get it for that time, up to five minutes.

@@ -14,8 +14,7 @@ extension ClientDescription {
     /// * OpenAPI has one operation per method and path, and eight methods. Further endpoints, and those with other methods, are in
     ///   `x-endpoints` of the same path item, as operations with an `x-method`.
     /// * `x-endpoint` of an operation is the whole ``Endpoint``, and `x-description` of the document is the rest of the description, with
-    /// the
-    ///   keys in table order. `x-notes` lists in words what OpenAPI can't express.
+    ///   the keys in table order. `x-notes` lists in words what OpenAPI can't express.
     ///
     /// The paths and their operations are in table order. The document has no secrets, like the description.
     ///

@@ -20,7 +20,7 @@ struct CurlCertificateNameTests {
         private let folder = TemporaryFolder()
         private let process: RunningProcess
 
-        /// - Parameter certificates: subjects, as openssl takes them, and subject alternative names; none where they are empty.
+        /// - Parameter certificates: Subjects, as openssl takes them, and subject alternative names; none where they are empty.
         init(_ certificates: [(subject: String, names: String)]) async throws {
             let url = folder.url
             let path = url.path(percentEncoded: false)

@@ -11,7 +11,7 @@ struct CurlRouteTests {
     private final class Socks: Sendable {
         let server: RawServer
 
-        /// - Parameter account: user and password, which it asks for then (RFC 1929).
+        /// - Parameter account: User and password, which it asks for then (RFC 1929).
         init(account: (user: String, password: String)? = nil) throws {
             server = try RawServer { connection in
                 guard let greeting = connection.read(2), greeting[0] == 5, connection.read(Int(greeting[1])) != nil else { return }

@@ -13,7 +13,7 @@ import WebServiceClient
 
     /// Logs rounds of twenty records, two of them errors, to a spool that is full after ten rounds.
     ///
-    /// - Returns: the errors that were synced.
+    /// - Returns: The errors that were synced.
     private static func run(_ harness: SpoolHarness, rounds: Int, from start: Int = 0) async -> Set<UInt64> {
         var synced: Set<UInt64> = []
         let text = String(repeating: "x", count: 250)

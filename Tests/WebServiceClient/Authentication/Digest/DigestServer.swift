@@ -33,7 +33,7 @@ final class DigestServer: Sendable {
     private let state = Locked(State())
     private let body: @Sendable (Data) -> Data
 
-    /// - Parameter body: transforms the body after the server has computed its proof.
+    /// - Parameter body: Transforms the body after the server has computed its proof.
     init(_ settings: Settings = Settings(), body: @escaping @Sendable (Data) -> Data = { $0 }) {
         self.settings = settings
         self.body = body
