@@ -1,3 +1,5 @@
+package import Foundation
+
 /// Random numbers that are the same in every run and on every platform (SplitMix64), so that failures can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -12,5 +14,16 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
+    }
+}
+
+extension SeededGenerator {
+    /// Returns bytes that look random. It is fast, since only the first thousand are generated.
+    package static func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
+        var random = SeededGenerator(seed: seed)
+        let block = Data((0..<min(count, 1_009)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+        var data = Data(capacity: count + block.count)
+        while data.count < count { data.append(block) }
+        return data.prefix(count)
     }
 }

@@ -261,7 +261,7 @@ import WebServiceTesting
         draft.bind("Boss", to: EntityReference(id: "b"))
         _ = try await client.update(ada, with: draft)
         #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == url)
-        // The same applies to relations to many. In 4.01, an update contains either their delta or their whole.
+        // The same applies to to-many relations. In 4.01, an update contains either their delta or their whole.
         var many = EntityDraft(of: Person(Name: "A"))
         many.undeclared["Friends"] = .null
         many.bind("Friends", toAll: [EntityReference(id: "b")])
