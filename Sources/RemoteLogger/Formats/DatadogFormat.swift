@@ -40,6 +40,8 @@ public struct DatadogFormat: LogFormat {
     }
 
     /// The intake URL of a site, such as `datadoghq.com` or `datadoghq.eu`.
+    ///
+    /// - Throws: ``LogShipperError`` if the text isn't a host name.
     public static func intakeURL(site: String) throws -> URL {
         guard !site.isEmpty, site.utf8.allSatisfy({ $0.isAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }),
             let url = URL(string: "https://http-intake.logs.\(site)/api/v2/logs")

@@ -80,49 +80,6 @@ public final class ConsoleSink: LogSink {
         state.withLock { $0.isClosed = true }
         return await flush(within: limit)
     }
-
-    /// Formats a record as a line without a newline. Line breaks and control characters are escaped as `\n` or `\u{…}`, so that content
-    /// can't forge a line.
-    static func line(of record: LogRecord) -> String {
-        var time = JSONText()
-        TimestampText.write(nanoseconds: record.time, into: &time)
-        var line = time.string.dropLast(7) + "Z "
-        line += record.level.description.padding(toLength: 8, withPad: " ", startingAt: 0)
-        line += record.label.isEmpty ? " " : " \(record.label): "
-        line += record.message
-        if !record.metadata.isEmpty { line += " \(record.metadata)" }
-        if let error = record.error { line += " error=\(error)" }
-        if let source = record.source { line += " (\(source.file):\(source.line))" }
-        return escapedLine(String(line))
-    }
-
-    /// Escapes line ends and characters that control terminals.
-    static func escapedLine(_ line: String) -> String {
-        line.unicodeScalars.contains(where: isUnfit) ? escaped(line) : line
-    }
-
-    /// Whether a character is a control character, including those above ASCII that terminals interpret, ends a line, or changes the text
-    /// direction.
-    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
-
-    private static func escaped(_ line: String) -> String {
-        var result = ""
-        for scalar in line.unicodeScalars {
-            switch scalar {
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where isUnfit(scalar): result += "\\u{" + String(scalar.value, radix: 16) + "}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
 }
 
 extension ConsoleSink: HealthReporting {

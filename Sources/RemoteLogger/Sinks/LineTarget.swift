@@ -93,40 +93,6 @@ enum LineTarget: Sendable, Equatable {
     }
 }
 
-/// Formats a record as a line for console and files.
-///
-///     FileSink(file, formatter: .ndjson)
-///     ConsoleSink(formatter: LineFormatter { "\($0.level): \($0.message)" })
-public struct LineFormatter: Sendable {
-    private let format: @Sendable (LogRecord) -> String
-
-    /// Creates a formatter. Line ends and terminal controls in its output are escaped: a record is always one line.
-    public init(_ format: @escaping @Sendable (LogRecord) -> String) {
-        self.format = { Self.escaped(format($0)) }
-    }
-
-    private init(raw format: @escaping @Sendable (LogRecord) -> String) {
-        self.format = format
-    }
-
-    /// Time, level, label, message, metadata, error and source, for human readers.
-    public static let text = LineFormatter(raw: { ConsoleSink.line(of: $0) })
-
-    /// A JSON object, as ``NDJSONFormat`` writes it.
-    public static let ndjson = LineFormatter(raw: { record in
-        var text = JSONText()
-        NDJSONFormat.write(record, into: &text)
-        return text.string
-    })
-
-    /// Returns the record as a line without a newline.
-    public func line(of record: LogRecord) -> String { format(record) }
-
-    private static func escaped(_ line: String) -> String {
-        ConsoleSink.escapedLine(line)
-    }
-}
-
 extension DispatchQueue {
     /// Waits until all work on the queue, and then `work`, is done, or the time is over.
     ///

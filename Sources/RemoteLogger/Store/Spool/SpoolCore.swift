@@ -3,7 +3,7 @@ import HTTPTransport
 
 /// The parts of a spool: the shared state, the writing queue, the reading queue, and the timer task.
 ///
-/// The writing queue's work is in `SpoolWriter.swift`, the reading queue's in `SpoolSelection.swift`.
+/// The writing queue's work is in `SpoolWriter.swift` and `SpoolThinning.swift`, the filters of destinations in `SpoolSelection.swift`.
 ///
 /// Lock order: `writer`, `exchange`, `cursors`, `news`, `state`. Logging threads never take a lock that is held during disk I/O.
 final class SpoolCore: Sendable {
