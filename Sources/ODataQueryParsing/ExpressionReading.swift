@@ -110,7 +110,7 @@ extension QueryReader {
         let name = try qualifiedName("a name")
         switch byte() {
         case UInt8(ascii: "'"):
-            return .literal(try prefixed(name, at: start))
+            return .literal(try prefixed(name))
         case UInt8(ascii: "("):
             switch name.lowercased() {
             case "case": return try conditional()

@@ -112,7 +112,7 @@ extension QueryReader {
     }
 
     /// Reads quoted text after a prefix: `duration'…'`, `Ns.Colour'Red'`.
-    mutating func prefixed(_ prefix: String, at start: Int) throws(QueryParsingError) -> EdmValue {
+    mutating func prefixed(_ prefix: String) throws(QueryParsingError) -> EdmValue {
         let place = index
         let content = try string()
         var value: EdmValue?
@@ -181,7 +181,7 @@ extension QueryReader {
         }
         if let guid = guid() { return guid }
         guard isAtName, let name = try? qualifiedName("a literal") else { throw expected("a literal", at: start) }
-        if isNext("'") { return try prefixed(name, at: start) }
+        if isNext("'") { return try prefixed(name) }
         switch name {
         case "null": return .null
         case "INF": return .double(.infinity)

@@ -13,6 +13,8 @@ extension TransportResponse {
     /// Writes the body to a file while it arrives; see ``ResponseBody/write(to:replacing:progress:)``.
     ///
     /// The caller must check the status: the body of a 404 is written as well.
+    ///
+    /// - Throws: The errors of ``ResponseBody/write(to:replacing:progress:)``.
     @discardableResult
     public func write(
         to destination: URL, replacing: Bool = false, progress: (@Sendable (TransferProgress) -> Void)? = nil

@@ -37,6 +37,8 @@ public protocol TrustEvaluating: Transport {
 
 extension TrustEvaluating {
     /// Evaluates trust within 30 seconds.
+    ///
+    /// - Throws: The errors of ``evaluateTrust(of:policy:timeout:)``.
     public func evaluateTrust(of url: URL, policy: TrustPolicy? = nil) async throws -> TrustEvaluation {
         try await evaluateTrust(of: url, policy: policy, timeout: .seconds(30))
     }
@@ -80,6 +82,6 @@ package final class TrustProbe: Sendable {
                 "\(host) didn't complete the TLS handshake in time: is it reachable, and does it support TLS? `timeout` sets "
                     + "the time.")
         }
-        throw TransportError(.other, "\(url.host() ?? "The host") responded without a secure connection.")
+        throw TransportError(.other, "\(url.host() ?? "The host") responded without a secure connection: use an https URL.")
     }
 }

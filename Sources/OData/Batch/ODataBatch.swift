@@ -194,7 +194,7 @@ extension BatchBuilding {
         add { try await $0.delete(request, if: condition) }
     }
 
-    /// Adds the addition of an entity to a relation to many: ``ODataClient/addReference(to:in:)-(_,ResourcePath)``.
+    /// Adds the addition of an entity to a to-many relation: ``ODataClient/addReference(to:in:)-(_,ResourcePath)``.
     @discardableResult public mutating func addReference(to target: EntityReference, in relation: ResourcePath) -> BatchPart<Void> {
         add { try await $0.addReference(to: target, in: relation) }
     }
@@ -206,7 +206,7 @@ extension BatchBuilding {
         add { try await $0.setReference(relation, to: target, if: condition) }
     }
 
-    /// Adds the removal of an entity from a relation to many: ``ODataClient/removeReference(to:in:)-(_,ResourcePath)``.
+    /// Adds the removal of an entity from a to-many relation: ``ODataClient/removeReference(to:in:)-(_,ResourcePath)``.
     @discardableResult public mutating func removeReference(to target: EntityReference, in relation: ResourcePath) -> BatchPart<Void> {
         add { try await $0.removeReference(to: target, in: relation) }
     }

@@ -49,7 +49,7 @@ public struct EntityBinding: Sendable, Hashable {
         isCollection = false
     }
 
-    /// Creates a binding of a relation to many entities.
+    /// Creates a binding of a to-many relation.
     public init(_ relation: String, toAll targets: [EntityReference]) {
         self.relation = relation
         self.targets = targets

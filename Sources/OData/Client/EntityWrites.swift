@@ -141,13 +141,12 @@ extension ODataClient {
         try await send(operation)
     }
 
-    /// Writes the raw bytes of a property, of an entity's media (`/$value`) or of a stream property.
+    /// Writes the raw bytes of a property, of an entity's media (`/$value`) or of a stream property. Accepts a response of any type
+    /// (`Accept: */*`).
     ///
     /// - Parameters:
     ///   - resource: The property, or the entity's `/$value`.
     ///   - contentType: The bytes' media type.
-    ///
-    /// Accepts a response of any type (`Accept: */*`).
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func setRawValue(
         at resource: ResourcePath, to data: Data, contentType: String, if condition: WriteCondition = .none
@@ -156,6 +155,8 @@ extension ODataClient {
     }
 
     /// Writes the raw bytes at a query's path, with the query's parameter aliases and custom options.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func setRawValue(
         at resource: ODataQuery, to data: Data, contentType: String, if condition: WriteCondition = .none
     ) async throws {

@@ -73,6 +73,8 @@ public final class ODataJob<Value: Decodable & Sendable>: Sendable {
     }
 
     /// Waits for the result, as ``value`` does, and returns it with its status and header fields.
+    ///
+    /// - Throws: The errors of ``value``.
     public func response() async throws -> ServiceResponse<Value> {
         var pauses = MonitorPauses()
         while true {

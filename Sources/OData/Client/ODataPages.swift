@@ -50,6 +50,8 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
         }
 
         /// Returns the next page, or `nil` after the last one.
+        ///
+        /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
         public mutating func next() async throws -> ODataPage<Entity>? {
             guard let (fetched, url) = try await fetched() else { return nil }
             var page = fetched

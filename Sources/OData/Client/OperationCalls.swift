@@ -24,6 +24,8 @@ extension ODataClient {
     }
 
     /// Calls an action by a query, with the query's parameter aliases and its options for the result.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func invoke<Result: Decodable & Sendable>(
         _ action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:],
         returning type: Result.Type = Result.self,
@@ -53,6 +55,8 @@ extension ODataClient {
     }
 
     /// Calls an action by a query, with the query's parameter aliases.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func invoke(
         _ action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:], if condition: WriteCondition = .none
     ) async throws {
@@ -83,6 +87,8 @@ extension ODataClient {
 
     /// Calls a function by a query, with the query's parameter aliases and its options for the result. ``longQueries`` applies to long
     /// URLs.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func evaluate<Result: Decodable & Sendable>(_ function: ODataQuery, as type: Result.Type = Result.self) async throws -> Result {
         let operation = ODataOperation(function)
         let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(function) }

@@ -2,7 +2,7 @@ import WebServiceClient
 
 // Relations between existing entities (Protocol, section 11.4.6).
 extension ODataClient {
-    /// Adds an entity to a relation to many.
+    /// Adds an entity to a to-many relation.
     ///
     /// - Parameter relation: The path of the relation, such as `ResourcePath(entitySet: "People").key("ada").property("Friends")`.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
@@ -10,7 +10,9 @@ extension ODataClient {
         try await addReference(to: target, in: ODataQuery(relation))
     }
 
-    /// Adds an entity to a relation to many, by a query with the path's parameter aliases and custom options.
+    /// Adds an entity to a to-many relation, by a query with the path's parameter aliases and custom options.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func addReference(to target: EntityReference, in relation: ODataQuery) async throws {
         try await writeReference(.post, target, relation, .none)
     }
@@ -23,6 +25,8 @@ extension ODataClient {
     }
 
     /// Sets the entity of a to-one relation, by a query with the path's parameter aliases and custom options.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func setReference(_ relation: ODataQuery, to target: EntityReference, if condition: WriteCondition = .none) async throws {
         try await writeReference(.put, target, relation, condition)
     }
@@ -37,13 +41,15 @@ extension ODataClient {
     }
 
     /// Clears a to-one relation, by a query with the path's parameter aliases and custom options.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func removeReference(_ relation: ODataQuery, if condition: WriteCondition = .none) async throws {
         var operation = try operation(.reference, .delete, relation.resource.ref(), for: relation.options)
         operation.condition = condition
         try await send(operation)
     }
 
-    /// Removes an entity from a relation to many; the entity isn't deleted.
+    /// Removes an entity from a to-many relation; the entity isn't deleted.
     ///
     /// In version 4 the request names the entity by its absolute URL, in version 2 by its key, so there the reference must be a path with a
     /// key.
@@ -53,7 +59,9 @@ extension ODataClient {
         try await removeReference(to: target, in: ODataQuery(relation))
     }
 
-    /// Removes an entity from a relation to many, by a query with the path's parameter aliases and custom options.
+    /// Removes an entity from a to-many relation, by a query with the path's parameter aliases and custom options.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func removeReference(to target: EntityReference, in relation: ODataQuery) async throws {
         var operation = try operation(.reference, .delete, relation.resource.ref(), for: relation.options)
         if printer.version == .v2 {

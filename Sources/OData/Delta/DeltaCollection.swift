@@ -254,7 +254,7 @@ struct DeltaMerge {
         return new == old
     }
 
-    /// Returns the entities of a relation to many with the changes that came.
+    /// Returns the entities of a to-many relation with the changes that came.
     private func related(
         _ entity: DynamicEntity, _ relation: String, _ delta: ODataValue, _ before: [ODataValue]
     ) throws -> [ODataValue] {

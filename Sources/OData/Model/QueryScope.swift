@@ -76,7 +76,7 @@ extension RequestVerifier {
         for (index, segment) in segments.enumerated() {
             let isFirst = index == 0 && isFromEntity
             guard
-                let next = step(segment, from: point, isFirst: isFirst, isLast: index == segments.count - 1, scope, use, &names, at: place)
+                let next = step(segment, from: point, isFirst: isFirst, scope, use, &names, at: place)
             else { return unknown }
             point = next
         }
@@ -86,7 +86,7 @@ extension RequestVerifier {
 
     /// Verifies one step of a path; returns `nil` if the rest can't be verified.
     private mutating func step(
-        _ segment: QueryPath.Segment, from point: ModelPoint, isFirst: Bool, isLast: Bool, _ scope: QueryScope, _ use: PathUse,
+        _ segment: QueryPath.Segment, from point: ModelPoint, isFirst: Bool, _ scope: QueryScope, _ use: PathUse,
         _ names: inout [String]?, at place: String
     ) -> ModelPoint? {
         switch segment {
@@ -95,7 +95,7 @@ extension RequestVerifier {
             if isFirst, scope.names.contains(name) { return nil }
             names?.append(name)
             guard let next = property(name, from: point, scope, use, at: place) else { return nil }
-            if let names { exclude(names, next, use, isLast: isLast, scope.entity.restrictions, at: place) }
+            if let names { exclude(names, next, use, scope.entity.restrictions, at: place) }
             return next.point
         case .cast(let name):
             guard let next = cast(to: name, from: point, mayBeOperation: use == .select, at: place) else { return nil }
@@ -166,8 +166,8 @@ extension RequestVerifier {
 
     /// Reports the restrictions of the service on a path.
     private mutating func exclude(
-        _ names: [String], _ next: (point: ModelPoint, element: (any ServiceModel.Element)?), _ use: PathUse, isLast: Bool,
-        _ restrictions: Restrictions, at place: String
+        _ names: [String], _ next: (point: ModelPoint, element: (any ServiceModel.Element)?), _ use: PathUse, _ restrictions: Restrictions,
+        at place: String
     ) {
         let path = names.joined(separator: "/")
         switch use {

@@ -65,15 +65,14 @@ extension RequestVerifier {
             return nil
         }
         let overloads = model.operations(item.operation).filter { !$0.isBound }
-        let set = item.entitySet.flatMap { model.entitySet($0.split(separator: "/").last.map(String.init) ?? $0) }
         // The parameters of a plain name are in query options or a body.
-        guard case .some(.some(let given)) = parameters else { return overloads.count == 1 ? result(of: overloads[0], in: set) : nil }
+        guard case .some(.some(let given)) = parameters else { return overloads.count == 1 ? result(of: overloads[0]) : nil }
         guard let operation = overloads.first(where: { takes($0, given.map(\.name)) }) else {
             reportParameters(name, given.map(\.name), overloads, at: place)
             return nil
         }
         verify(given.map { ($0.name, $0.value) }, of: operation, at: place)
-        return result(of: operation, in: set)
+        return result(of: operation)
     }
 
     private func resource(_ type: String, isCollection: Bool, _ restrictions: Restrictions) -> ModelPoint {
@@ -82,7 +81,7 @@ extension RequestVerifier {
         return point
     }
 
-    private func result(of operation: ServiceModel.Operation, in set: ServiceModel.EntitySet? = nil) -> ModelPoint? {
+    private func result(of operation: ServiceModel.Operation) -> ModelPoint? {
         guard let type = operation.returnType?.type else { return nil }
         // Restrictions on an entity set don't necessarily apply to the result of a function.
         var point = ModelPoint(type, in: model)

@@ -73,6 +73,8 @@ public struct Transfers<Client: WebServiceClient>: Sendable {
     }
 
     /// Uploads a file in pieces by a method without a value, as tus creates uploads. See ``upload(_:by:options:progress:isolation:_:)``.
+    ///
+    /// - Throws: ``ServiceError`` for a failed request; ``TransferError``; `CancellationError`.
     @discardableResult
     public func upload(
         _ file: URL, by rules: UploadProtocol, options: UploadOptions = UploadOptions(),

@@ -9,7 +9,8 @@ public import WebServiceClient
 ///         }
 ///     }
 ///
-/// Use it only on the thread that runs its closure. The connection ends when the closure returns.
+/// Use it only on the thread that runs its closure. The connection ends when the closure returns. Its methods throw when the client
+/// disconnects or the server stops: let these errors propagate, as those of ``LoopbackWire``.
 public final class LoopbackWebSocket {
     /// The connection, to send what isn't valid.
     public let wire: LoopbackWire

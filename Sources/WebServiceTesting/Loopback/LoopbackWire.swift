@@ -12,6 +12,7 @@ public import Foundation
 ///
 /// The methods that send, read or wait throw when the client disconnects or the server stops. Let these errors propagate: the server then
 /// closes the connection, and reports no failure.
+///
 /// With ``LoopbackRoutes/Reading/headOnly`` the request's body isn't read yet. Use a wire only on the thread that runs its script.
 public final class LoopbackWire {
     private let socket: LoopbackSocket

@@ -48,6 +48,8 @@ public struct JSONCursor: ~Copyable {
     }
 
     /// Decodes the value of a member as a type that is only `Decodable`; `nil` if the member is missing or null.
+    ///
+    /// - Throws: `DecodingError`, or the error of the type's own coding.
     public func decodeIfPresent<Value: Decodable>(_ name: StaticString, as type: Value.Type = Value.self) throws -> Value? {
         let index = try present(name)
         return index < 0 ? nil : try document.decode(type, at: JSONPlace(node: index, container: place.index))

@@ -72,6 +72,8 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
         }
 
         /// Returns the next element, without leaving the actor while elements are available.
+        ///
+        /// - Throws: The errors of ``next()``.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             while true {
