@@ -1,9 +1,9 @@
 /// The deadlines of one exchange, on the monotonic clock.
-package struct ExchangeDeadlines: Sendable {
+struct ExchangeDeadlines: Sendable {
     /// The next deadline, and the code of its error.
-    package struct Due {
-        package let instant: MonotonicInstant
-        package let code: TransportError.Code
+    struct Due {
+        let instant: MonotonicInstant
+        let code: TransportError.Code
     }
 
     private let start: MonotonicInstant
@@ -14,7 +14,7 @@ package struct ExchangeDeadlines: Sendable {
     private let timeouts: ServiceTimeouts
 
     /// Creates the deadlines of a request that is attempted now.
-    package init(_ request: borrowing ServiceRequest, start: MonotonicInstant) {
+    init(_ request: borrowing ServiceRequest, start: MonotonicInstant) {
         timeouts = request.timeouts
         self.start = start
         connecting = request.timeouts.connect.map { start.advanced(by: Self.bounded($0)) }
@@ -24,7 +24,7 @@ package struct ExchangeDeadlines: Sendable {
     }
 
     /// Whether there are no deadlines.
-    package var isEmpty: Bool { connecting == nil && waiting == nil && idle == nil && total == nil }
+    var isEmpty: Bool { connecting == nil && waiting == nil && idle == nil && total == nil }
 
     /// The next deadline while there is no connection.
     var dueWhileConnecting: Due? {
@@ -46,7 +46,7 @@ package struct ExchangeDeadlines: Sendable {
     }
 
     /// The event that an exchange was waiting for at its deadline.
-    package enum Awaited {
+    enum Awaited {
         /// A slot of the transport.
         case slot
         /// A connection: their number per host is limited.
@@ -58,7 +58,7 @@ package struct ExchangeDeadlines: Sendable {
     }
 
     /// Returns the error for a passed deadline.
-    package func error(_ code: TransportError.Code, host: String, _ awaited: Awaited = .way(proxy: nil)) -> TransportError {
+    func error(_ code: TransportError.Code, host: String, _ awaited: Awaited = .way(proxy: nil)) -> TransportError {
         let sentence = sentence(code, host: host, awaited)
         return switch awaited {
         case .slot:

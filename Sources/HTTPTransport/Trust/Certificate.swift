@@ -43,7 +43,7 @@ public struct Certificate: Sendable, Hashable {
     public var sha256: Data { Data(Self.hash(bytes)) }
 
     /// The SHA-256 hash of the public key with its algorithm.
-    package var publicKeyHash: [UInt8] { Self.hash([UInt8](bytes[layout.subjectPublicKeyInfo])) }
+    var publicKeyHash: [UInt8] { Self.hash([UInt8](bytes[layout.subjectPublicKeyInfo])) }
 
     /// The subject's common name, or else its organization; `nil` if it has neither. For display only, not for decisions.
     public var subjectName: String? { CertificateLayout.shortName(layout.subject, in: bytes) }

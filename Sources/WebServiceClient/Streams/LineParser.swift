@@ -5,9 +5,9 @@ import Foundation
 /// It works on bytes: characters and CRLF may be split anywhere. Only LF, CRLF and, with ``Ends/all``, CR end a line; U+2028, U+0085 and
 /// form feeds, which JSON strings may contain, don't. A line is available as soon as its end arrives: after a CR the parser doesn't wait
 /// for a LF, but skips it later. Each byte is searched once. A byte order mark before the first line is dropped.
-package struct LineParser: Sendable {
+struct LineParser: Sendable {
     /// The bytes that end a line.
-    package enum Ends: Sendable {
+    enum Ends: Sendable {
         /// LF, CR or CRLF.
         case all
         /// LF; a CR before it is dropped.
@@ -26,10 +26,10 @@ package struct LineParser: Sendable {
     /// The offset of the buffer in the stream.
     private var offset = 0
     /// The number of the last line, counted from 1.
-    package private(set) var number = 0
+    private(set) var number = 0
 
     /// - Parameter limit: The maximum number of bytes of a line.
-    package init(ends: Ends, limit: Int) {
+    init(ends: Ends, limit: Int) {
         self.ends = ends
         self.limit = max(0, limit)
     }
@@ -38,7 +38,7 @@ package struct LineParser: Sendable {
     func offset(of line: Range<Int>) -> Int { offset + line.lowerBound }
 
     /// Adds a piece, which invalidates the positions of earlier lines.
-    package mutating func feed(_ piece: UnsafeRawBufferPointer) {
+    mutating func feed(_ piece: UnsafeRawBufferPointer) {
         if start > 0 {
             buffer.removeFirst(start)
             offset += start
@@ -51,7 +51,7 @@ package struct LineParser: Sendable {
     /// Returns the position of the next line in the buffer, without its end; `nil` if it hasn't arrived.
     ///
     /// - Throws: ``StreamError`` if the line is too long.
-    package mutating func next() throws -> Range<Int>? {
+    mutating func next() throws -> Range<Int>? {
         if skipsLineFeed, searched < buffer.count {
             skipsLineFeed = false
             if buffer[searched] == 0x0A {
@@ -74,7 +74,7 @@ package struct LineParser: Sendable {
     }
 
     /// Returns the position of the last line, if the stream ended without its end.
-    package mutating func last() throws -> Range<Int>? {
+    mutating func last() throws -> Range<Int>? {
         guard start < buffer.count else { return nil }
         let line = start..<buffer.count
         start = buffer.count

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The byte stream under a ``WebSocketConnection``. It calls its user on a single queue.
-package protocol WebSocketWire: AnyObject, Sendable {
+protocol WebSocketWire: AnyObject, Sendable {
     /// Begins to read. The wire retains its user until the end.
     func start(_ user: any WebSocketWireUser)
     /// Called when there are bytes to write.
@@ -13,7 +13,7 @@ package protocol WebSocketWire: AnyObject, Sendable {
 }
 
 /// The user of a ``WebSocketWire``.
-package protocol WebSocketWireUser: AnyObject, Sendable {
+protocol WebSocketWireUser: AnyObject, Sendable {
     /// Receives bytes.
     ///
     /// - Returns: Whether to continue reading.
@@ -30,20 +30,20 @@ package protocol WebSocketWireUser: AnyObject, Sendable {
 ///
 /// It answers pings and Close frames itself. Messages wait for their reader. When too many wait, the connection stops reading, which slows
 /// the other side down.
-package final class WebSocketConnection: WebSocketChannel {
-    package let subprotocol: String?
+final class WebSocketConnection: WebSocketChannel {
+    let subprotocol: String?
     private let wire: any WebSocketWire
     private let state: Locked<WebSocketState>
 
-    package init(_ wire: any WebSocketWire, subprotocol: String?, messageLimit: Int) {
+    init(_ wire: any WebSocketWire, subprotocol: String?, messageLimit: Int) {
         self.wire = wire
         self.subprotocol = subprotocol
         state = Locked(WebSocketState(messageLimit: messageLimit))
         wire.start(self)
     }
 
-    package var closure: WebSocketClosure? { state.withLock { $0.end?.closure } }
-    package var waitsForReader: Bool { state.withLock { $0.isPaused } }
+    var closure: WebSocketClosure? { state.withLock { $0.end?.closure } }
+    var waitsForReader: Bool { state.withLock { $0.isPaused } }
 
     /// Changes the state, then does the work that the change requires.
     private func change<Value>(_ body: (inout WebSocketState, inout WebSocketState.Effects) -> Value) -> Value {
@@ -53,11 +53,11 @@ package final class WebSocketConnection: WebSocketChannel {
         return value
     }
 
-    package func send(_ message: WebSocketMessage) async throws {
+    func send(_ message: WebSocketMessage) async throws {
         try await suspended { state, number, waiter, effects in state.send(message, number, waiter, &effects) }
     }
 
-    package func ping() async throws {
+    func ping() async throws {
         try await suspended { state, number, waiter, effects in state.ping(number, waiter, &effects) }
     }
 
@@ -77,7 +77,7 @@ package final class WebSocketConnection: WebSocketChannel {
         }
     }
 
-    package func receive() async throws -> WebSocketMessage? {
+    func receive() async throws -> WebSocketMessage? {
         try Task.checkCancellation()
         let number = state.withLock { $0.nextNumber() }
         return try await withTaskCancellationHandler {
@@ -90,22 +90,22 @@ package final class WebSocketConnection: WebSocketChannel {
         }
     }
 
-    package func close(_ code: WebSocketCloseCode, reason: String) {
+    func close(_ code: WebSocketCloseCode, reason: String) {
         change { $0.close(code, reason: reason, &$1) }
     }
 
-    package func end(_ error: any Error) {
+    func end(_ error: any Error) {
         change { $0.abort(error, .goingAway, &$1) }
     }
 
-    package func onEnd(_ action: @escaping @Sendable () -> Void) {
+    func onEnd(_ action: @escaping @Sendable () -> Void) {
         if change({ state, _ in state.hasEnded(or: action) }) { action() }
     }
 }
 
 extension WebSocketConnection: WebSocketWireUser {
-    package func received(_ bytes: UnsafeRawBufferPointer) -> Bool { change { $0.receive(bytes, &$1) } }
-    package func wireEnded(_ error: (any Error)?) { change { $0.wireEnded(error, &$1) } }
-    package func nextBytes() -> [UInt8]? { state.withLock { $0.nextBytes() } }
-    package func wrote() { change { $0.wrote(&$1) } }
+    func received(_ bytes: UnsafeRawBufferPointer) -> Bool { change { $0.receive(bytes, &$1) } }
+    func wireEnded(_ error: (any Error)?) { change { $0.wireEnded(error, &$1) } }
+    func nextBytes() -> [UInt8]? { state.withLock { $0.nextBytes() } }
+    func wrote() { change { $0.wrote(&$1) } }
 }

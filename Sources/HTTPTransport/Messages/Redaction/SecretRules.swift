@@ -25,7 +25,7 @@ package struct SecretRules: Sendable {
     package var names: SecretNames? { box.names }
     /// The forms.
     package var forms: SecretForms { box.forms }
-    package var prefixes: TokenPrefixes { box.prefixes }
+    var prefixes: TokenPrefixes { box.prefixes }
 
     /// Creates rules.
     ///

@@ -1,8 +1,8 @@
 /// Token prefixes, indexed by their first two bytes.
-package struct TokenPrefixes: Sendable {
+struct TokenPrefixes: Sendable {
     private let table: [[TokenPrefix]]
 
-    package init(_ prefixes: [TokenPrefix]) {
+    init(_ prefixes: [TokenPrefix]) {
         var table = [[TokenPrefix]](repeating: [], count: prefixes.isEmpty ? 0 : 1_024)
         for prefix in prefixes {
             guard let first = prefix.bytes.first else { continue }
@@ -17,7 +17,7 @@ package struct TokenPrefixes: Sendable {
     }
 
     /// Returns the end of the token that begins at a position; `nil` if there is none.
-    package func end(from start: Int, to limit: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    func end(from start: Int, to limit: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard !table.isEmpty, limit - start >= SecretSearch.shortestRun else { return nil }
         let candidates = table[Self.index(bytes[start], bytes[start + 1])]
         guard !candidates.isEmpty else { return nil }

@@ -16,7 +16,7 @@ package struct WebSocketFrame: Sendable, Hashable {
     }
 
     /// The maximum number of bytes of a control frame's payload (RFC 6455 §5.5).
-    package static let controlLimit = 125
+    static let controlLimit = 125
 
     package var opcode: Opcode
     /// Whether the frame is the last one of its message.
@@ -48,7 +48,7 @@ package struct WebSocketFrame: Sendable, Hashable {
     }
 
     /// The bytes of a client's frame, with a new masking key.
-    package static func clientBytes(_ opcode: Opcode, _ payload: ArraySlice<UInt8>, isFinal: Bool = true) -> [UInt8] {
+    static func clientBytes(_ opcode: Opcode, _ payload: ArraySlice<UInt8>, isFinal: Bool = true) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return bytes(opcode, payload, isFinal: isFinal, mask: generator.next())
     }
@@ -84,22 +84,22 @@ package struct WebSocketFrame: Sendable, Hashable {
 }
 
 /// A masking key (RFC 6455 §5.3): it keeps a malicious page from choosing the bytes on the wire, which a proxy might take for HTTP.
-package struct WebSocketMask: Sendable, Hashable {
+struct WebSocketMask: Sendable, Hashable {
     /// The four bytes of the key.
-    package let bytes: [UInt8]
+    let bytes: [UInt8]
 
-    package init(_ key: UInt32) {
+    init(_ key: UInt32) {
         bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: key >> $0) }
     }
 
-    package init(bytes: ArraySlice<UInt8>) {
+    init(bytes: ArraySlice<UInt8>) {
         self.bytes = Array(bytes)
     }
 
     /// Masks bytes, or unmasks them, which is the same.
     ///
     /// - Parameter offset: The number of bytes of the payload before these.
-    package func apply(to payload: UnsafeMutableRawBufferPointer, at offset: Int = 0) {
+    func apply(to payload: UnsafeMutableRawBufferPointer, at offset: Int = 0) {
         guard bytes.count == 4 else { return }
         var word: UInt64 = 0
         for index in 0..<8 { word |= UInt64(bytes[(offset &+ index) & 3]) << UInt64(8 * index) }

@@ -162,7 +162,7 @@ public struct WebSocketError: DescribedError, Sendable {
     }
 
     /// The error of an action on a WebSocket that is closed.
-    package static func notOpen(_ closure: WebSocketClosure?) -> WebSocketError {
+    static func notOpen(_ closure: WebSocketClosure?) -> WebSocketError {
         let how = closure.map { " (code \($0))" } ?? ""
         return WebSocketError(.misuse, "The WebSocket is closed\(how): connect again.", closure: closure)
     }

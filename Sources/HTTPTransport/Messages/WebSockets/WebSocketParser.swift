@@ -234,20 +234,20 @@ package struct WebSocketParser: Sendable {
 }
 
 /// Checks UTF-8 (RFC 3629) in pieces of any size. It fails at the first byte that can't be part of a character.
-package struct UTF8Check: Sendable {
+struct UTF8Check: Sendable {
     /// The number of bytes that are missing from the current character.
     private var missing = 0
     /// The valid range of the next byte.
     private var lower: UInt8 = 0x80
     private var upper: UInt8 = 0xBF
 
-    package init() {}
+    init() {}
 
     /// Whether the last character is complete.
-    package var isComplete: Bool { missing == 0 }
+    var isComplete: Bool { missing == 0 }
 
     /// Returns whether the bytes continue valid text.
-    package mutating func accepts(_ bytes: ArraySlice<UInt8>) -> Bool {
+    mutating func accepts(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.withUnsafeBufferPointer { accepts($0) }
     }
 

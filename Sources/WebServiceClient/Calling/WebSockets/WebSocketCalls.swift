@@ -27,14 +27,14 @@ extension Dispatcher {
             guard exchange.response.status == 101, let channel = opening.take() else { throw try await refused(reader) }
             let socket = try opened(channel, settings, reader) {
                 _ = record.cancellation.finish()
-                self.end(record, place)
+                self.end(place)
             }
             state.canary?.note(endpoint.plan.key, error: nil, generation: state.profileGeneration)
             return socket
         } catch {
             opening.discard()
             let isCancelled = record.cancellation.finish() != nil || Task.isCancelled
-            end(record, place)
+            end(place)
             if !isCancelled { state.canary?.note(endpoint.plan.key, error: error, generation: state.profileGeneration) }
             throw error
         }
