@@ -87,7 +87,8 @@ public enum ContentCoding: Sendable, Hashable, CaseIterable {
         guard codings.count <= nestingLimit else {
             throw TransportError(
                 .unreadableResponse,
-                "The body from \(host()) has \(codings.count) nested codings, more than the limit of \(nestingLimit).")
+                "The body from \(host()) has \(codings.count) nested codings, more than the limit of \(nestingLimit): the server must use "
+                    + "fewer.")
         }
         return codings
     }

@@ -90,21 +90,25 @@ public import Foundation
         }
     }
 
+    private static let remedy = "correct the server, or send Accept-Encoding: identity to get the body uncoded"
+
     private static func error(_ fault: DecodingStage.Fault, _ coding: ContentCoding, host: String) -> TransportError {
         switch fault {
         case .truncated:
-            TransportError(.truncated, "The body from \(host) ended before its \(coding.name) coding was complete.")
+            TransportError(.truncated, "The body from \(host) ended before its \(coding.name) coding was complete: repeat the call.")
         case .corrupt:
             TransportError(
-                .unreadableResponse, "The body from \(host) isn't \(coding.name), as its Content-Encoding says, or it is damaged.")
+                .unreadableResponse,
+                "The body from \(host) isn't \(coding.name), as its Content-Encoding says, or it is damaged: \(remedy).")
         case .trailing:
-            TransportError(.unreadableResponse, "The body from \(host) continues after the end of its \(coding.name) coding.")
+            TransportError(
+                .unreadableResponse, "The body from \(host) continues after the end of its \(coding.name) coding: \(remedy).")
         case .windowTooLarge:
             TransportError(
                 .unreadableResponse,
                 "The body from \(host) needs a \(coding.name) window of more than 8 MB (RFC 9659 §3): use a smaller one in the server.")
         case .noMemory:
-            TransportError(.other, "Not enough memory to decode the body from \(host).")
+            TransportError(.other, "Not enough memory to decode the body from \(host): make fewer calls at once.")
         }
     }
 }

@@ -22,6 +22,8 @@ extension MultipartForm {
     }
 
     /// Creates the request body like ``body()``, with a custom random number generator.
+    ///
+    /// - Throws: The errors of ``body()``.
     public func body(using generator: inout some RandomNumberGenerator) throws -> RequestBody {
         let boundary = try boundary.map(checked) ?? drawn(from: &generator)
         var pieces = MultipartPieces(delimiter: self.boundary == nil ? nil : "--" + boundary)
@@ -167,7 +169,10 @@ private final class MultipartReader: @unchecked Sendable {
             current = reader
             guard let piece = try await reader.next() else {
                 if let name, let length = body.length, count < length {
-                    throw RequestBodyError(message: "The part “\(name)” ended after \(count) of the \(length) bytes declared for it.")
+                    throw RequestBodyError(
+                        message:
+                            "The part “\(name)” ended after \(count) of the \(length) bytes declared for it: declare its exact length, or "
+                            + "none.")
                 }
                 bodies.removeFirst()
                 (current, count, tail) = (nil, 0, Data())
@@ -182,7 +187,8 @@ private final class MultipartReader: @unchecked Sendable {
     private func check(_ piece: Data, of name: String, length: Int64?) throws {
         count += Int64(piece.count)
         if let length, count > length {
-            throw RequestBodyError(message: "The part “\(name)” is longer than the \(length) bytes declared for it.")
+            throw RequestBodyError(
+                message: "The part “\(name)” is longer than the \(length) bytes declared for it: declare its exact length, or none.")
         }
         guard let delimiter else { return }
         tail += piece

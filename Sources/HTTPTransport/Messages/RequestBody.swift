@@ -144,7 +144,8 @@ public struct RequestBody: Sendable {
         let code = errno
         if let shortage = DescriptorShortage.sentence(for: code) { throw unopened(file, shortage) }
         let reason = String(cString: strerror(code)).lowercased()
-        throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body any more (\(reason)).")
+        throw RequestBodyError(
+            message: "The file \(file.lastPathComponent) can't be read as a body any more (\(reason)): create the body from another file.")
     }
 
     private static func unopened(_ file: URL, _ shortage: String) -> RequestBodyError {
@@ -215,7 +216,7 @@ extension RequestBody {
     }
 
     private static func tooLarge(_ limit: Int) -> RequestBodyError {
-        RequestBodyError(message: "The request body is larger than \(limit) bytes, the memory limit for this use.")
+        RequestBodyError(message: "The request body is larger than \(limit) bytes, the memory limit for this use: send a smaller one.")
     }
 }
 
@@ -258,7 +259,9 @@ private struct SegmentReader: @unchecked Sendable {
         }
         let piece = try open.read(upToCount: Int(min(Int64(size), remaining))) ?? Data()
         guard !piece.isEmpty else {
-            throw RequestBodyError(message: "The file \(url.lastPathComponent) has become shorter while it was being sent.")
+            throw RequestBodyError(
+                message: "The file \(url.lastPathComponent) has become shorter while it was being sent: send it when no program changes it."
+            )
         }
         remaining -= Int64(piece.count)
         return piece

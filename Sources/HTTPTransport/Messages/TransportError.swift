@@ -121,3 +121,20 @@ extension TransportError {
         return info
     }
 }
+
+// The sentences that the engines share.
+extension TransportError {
+    /// Returns the sentence for a connection that ended before a response began.
+    ///
+    /// - Parameter detail: The engine's reason with a blank in front of it, such as ` (broken pipe)`, or an empty text.
+    static func noResponse(from host: String, _ detail: String = "") -> String {
+        "\(host) closed the connection before it sent a response\(detail): an idempotent request can be repeated."
+    }
+
+    /// Returns the sentence for a body that ended too early.
+    ///
+    /// - Parameter detail: The engine's reason with a blank in front of it, or an empty text.
+    static func incomplete(_ host: String, _ detail: String = "") -> String {
+        "The response from \(host) ended before its body was complete\(detail): an idempotent request can be repeated."
+    }
+}

@@ -82,7 +82,7 @@ struct Dispatcher: Sendable {
     @inline(__always)
     private func received<Value: Decodable>(_ bound: BoundRequest) async throws -> (value: Value, response: TransportResponse) {
         let (record, place) = try begin(bound)
-        defer { end(record, place) }
+        defer { end(place) }
         let turn = record.attributes.isEmpty ? nil : record.attributes[OfferedTurn.self]?.take()
         var reader = ResponseReader(endpoint: endpoint, exchange: try await send(turned(bound, by: turn, record), record))
         do {
@@ -177,7 +177,7 @@ struct Dispatcher: Sendable {
         let url = ServiceRoot.withoutWebSocketScheme(url)
         do {
             guard let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
-                throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" isn't an absolute http or https URL.")
+                throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" isn't an absolute http or https URL: give one.")
             }
             let service = try isForeign ? state.root?.origin : (state.root ?? binder.boundRoot())?.origin
             guard isForeign || origin == service || state.allowedOrigins.contains(origin) else {
@@ -264,7 +264,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    func end(_ record: CallRecord, _ place: LiveCalls.Place?) {
+    func end(_ place: LiveCalls.Place?) {
         if let place { state.runtime.calls.end(place) }
     }
 
@@ -278,7 +278,7 @@ struct Dispatcher: Sendable {
             }
             guard isFirst else { return }
             _ = record.cancellation.finish()
-            end(record, place)
+            end(place)
         }
     }
 

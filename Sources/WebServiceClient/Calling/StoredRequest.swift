@@ -63,7 +63,7 @@ public struct StoredRequest: Sendable, Hashable {
         for field in request.headers {
             let stored = StoredField(field)
             guard field.isValid else {
-                throw StoredDataError("The header \(field.name) has a bad name, or a value with control characters.")
+                throw StoredDataError("The header \(field.name) has a bad name, or a value with control characters: correct or remove it.")
             }
             if includingSecrets || !stored.isSecret(rules, known) {
                 headers = HTTPFields(headers + [field])

@@ -25,7 +25,9 @@ struct FormTree {
             let path = fields.nesting == .dots ? Self.dottedPath(of: name) : Self.path(of: name)
             guard path.count <= fields.depthLimit + 2 else {
                 throw SerializationError(
-                    .structure, "The form's field “\(SerializationError.excerpt(name))” is nested more than \(fields.depthLimit) deep.")
+                    .structure,
+                    "The form's field “\(SerializationError.excerpt(name))” is nested more than \(fields.depthLimit) deep: raise the "
+                        + "FieldReflection's depthLimit.")
             }
             let value = equals.map { pair[($0 + 1)...] } ?? Data()
             let isNil = fields.missing == .nameOnly && equals == nil || fields.missing == .empty && value.isEmpty

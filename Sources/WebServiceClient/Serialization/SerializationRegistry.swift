@@ -154,7 +154,9 @@ extension SerializationRegistry {
     /// separate function because a function asks the runtime for the size of a generic value on entry, even on paths that don't need it.
     @inline(never)
     private static func whole<Value>(_ body: some Sendable) throws -> Value {
-        guard let value = body as? Value else { throw SerializationError(.structure, "A \(Value.self) can't represent a whole body.") }
+        guard let value = body as? Value else {
+            throw SerializationError(.structure, "A \(Value.self) can't represent a whole body: use Data or String.")
+        }
         return value
     }
 }

@@ -192,7 +192,8 @@ private struct EventReader<Element: Decodable & Sendable> {
             guard failures < reconnection.policy.attempts else {
                 throw last
                     ?? StreamError(
-                        .reconnection, "The stream has ended \(failures + 1) times in a row, and the policy permits no further attempt.")
+                        .reconnection,
+                        "The stream has ended \(failures + 1) times in a row, which are all attempts that its policy permits.")
             }
             failures += 1
             let wait = reconnection.policy.wait(

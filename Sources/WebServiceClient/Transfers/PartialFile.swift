@@ -95,7 +95,8 @@ final class PartialFile: Sendable {
             var named = csl_file_status()
             guard csl_status_of_file(descriptor, &own) == 0, own.is_regular else {
                 close(descriptor)
-                throw TransferError(.storage, "The partial file of \(place.name) isn't a regular file: remove .\(place.name).part.")
+                throw TransferError(
+                    .storage, "The partial file of \(place.name) isn't a regular file: remove .\(place.name).part.")
             }
             if csl_status_at_path(place.partial, false, &named) == 0, named.node == own.node {
                 guard csl_status_at_path(place.destination, false, &named) == 0, named.node == own.node else { return descriptor }
@@ -256,7 +257,8 @@ final class PartialFile: Sendable {
     func moveInPlace(length: Int64) throws(TransferError) {
         var status = csl_file_status()
         guard csl_status_of_file(descriptor, &status) == 0, status.size == length else {
-            throw TransferError(.storage, "The partial file of \(place.name) has \(status.size) bytes instead of \(length).")
+            throw TransferError(
+                .storage, "The partial file of \(place.name) has \(status.size) bytes instead of \(length): start the download again.")
         }
         guard fsync(descriptor) == 0 else { throw fault("can't be written to the disk", errno) }
         if replacing || !linkInPlace() {

@@ -172,7 +172,7 @@ struct ResumableDownload: Sendable {
         while true {
             if let record = file.record, record.pieces[index].isComplete { return }
             var failure: (any Error)?
-            let question = question(index, file.record, isFirst: isFirst)
+            let question = question(index, file.record)
             let answer = try await ask(question, file.record)
             do {
                 try await take(answer, to: question, index, file, url)
@@ -192,7 +192,7 @@ struct ResumableDownload: Sendable {
                 if isFirst { return }
                 // A response may be shorter than the requested range: the next request asks for the rest.
                 guard hasProgress || file.record?.pieces[index].isComplete == true else {
-                    throw TransferError(.invalidAnswer, "The server sends nothing more of \(file.place.name).")
+                    throw TransferError(.invalidAnswer, "The server sends nothing more of \(file.place.name): start the download again.")
                 }
                 continue
             }
@@ -204,7 +204,7 @@ struct ResumableDownload: Sendable {
         }
     }
 
-    private func question(_ index: Int, _ record: DownloadRecord?, isFirst: Bool) -> DownloadVerdict.Question {
+    private func question(_ index: Int, _ record: DownloadRecord?) -> DownloadVerdict.Question {
         let (avoidsRanges, isCoded) = tally.withLock { ($0.avoidsRanges, $0.isCoded) }
         guard let record, record.validator != nil, !isCoded else {
             // A short range proves that the server has ranges, and costs nothing if it has none.
@@ -245,7 +245,9 @@ struct ResumableDownload: Sendable {
                 let codings = ContentCoding.names(in: headers)
                 guard codings.allSatisfy({ ContentCoding(name: $0) != nil }), response.body.expectedLength == nil || codings.isEmpty else {
                     throw TransferError(
-                        .invalidAnswer, "The server compresses \(file.place.name) with a coding that the transport can't decode.")
+                        .invalidAnswer,
+                        "The server compresses \(file.place.name) with a coding that the transport can't decode: ask the service to send it "
+                            + "unencoded.")
                 }
                 return try await takeWhole(answer, length: nil, file, url)
             }
@@ -262,7 +264,8 @@ struct ResumableDownload: Sendable {
                 try await takePart(answer, from: start, upTo: end, total: total, index, file, url)
             case .whole:
                 guard ![202, 204, 205].contains(status), status >= 200 else {
-                    throw TransferError(.invalidAnswer, "The server answered \(status), which isn't a file, for \(file.place.name).")
+                    throw TransferError(
+                        .invalidAnswer, "The server answered \(status), which isn't a file, for \(file.place.name): check the URL.")
                 }
                 let length = ContentRange.number(headers[.contentLength] ?? "") ?? response.body.expectedLength
                 try await takeWhole(answer, length: length, file, url)
@@ -355,7 +358,7 @@ struct ResumableDownload: Sendable {
 
     private func finish(_ file: PartialFile) async throws -> DownloadedFile {
         guard let record = file.record, let length = record.length else {
-            throw TransferError(.storage, "The record of \(file.place.name) is missing.")
+            throw TransferError(.storage, "The record of \(file.place.name) is missing: start the download again.")
         }
         let expected = record.checksums + (options.checksum.map { [$0] } ?? []) + (digest.map { [$0] } ?? [])
         let computed = try await file.digests(Set(expected.map(\.algorithm)))

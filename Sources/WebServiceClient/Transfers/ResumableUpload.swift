@@ -127,10 +127,12 @@ struct ResumableUpload: Sendable {
         var text = URLText.resolve(URLText.repaired(location), against: base.absoluteString)
         if let hash = text.firstIndex(of: "#") { text.removeSubrange(hash...) }
         guard let url = URL(string: text), let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
-            throw TransferError(.invalidAnswer, "The URL of the upload session isn't an http or https URL.")
+            throw TransferError(.invalidAnswer, "The URL of the upload session isn't an http or https URL: the service must give one.")
         }
         guard origin.scheme == "https" || base.scheme?.lowercased() != "https" else {
-            throw TransferError(.invalidAnswer, "The URL of the upload session leaves https for http, where the file won't be sent.")
+            throw TransferError(
+                .invalidAnswer,
+                "The URL of the upload session leaves https for http, where the file won't be sent: the service must give an https one.")
         }
         return url
     }

@@ -93,10 +93,13 @@ struct TusUpload: UploadDialect {
         let version = response.headers["Tus-Resumable"]
         guard response.status == 412 || (version ?? Self.version) != Self.version else { return }
         let versions = response.headers["Tus-Version"] ?? version ?? "another version"
-        throw TransferError(.invalidAnswer, "The server supports tus \(versions), but the library supports \(Self.version).")
+        throw TransferError(
+            .invalidAnswer, "The server supports tus \(versions), but the library supports \(Self.version): use a server of that version.")
     }
 
     private static func badOffset(_ text: String) -> TransferError {
-        TransferError(.invalidAnswer, "The server's Upload-Offset is \"\(text.prefix(40))\", which isn't a position of the upload.")
+        TransferError(
+            .invalidAnswer,
+            "The server's Upload-Offset is \"\(text.prefix(40))\", which isn't a position of the upload: start the upload again.")
     }
 }

@@ -82,7 +82,8 @@ private struct SliceReader: @unchecked Sendable {
         guard remaining > 0 else { return nil }
         let piece = try handle.read(upToCount: Int(min(Int64(size), remaining))) ?? Data()
         guard !piece.isEmpty else {
-            throw RequestBodyError(message: "The file \(name) has become shorter while it was being sent.")
+            throw RequestBodyError(
+                message: "The file \(name) has become shorter while it was being sent: send it when no program changes it.")
         }
         remaining -= Int64(piece.count)
         return piece

@@ -119,10 +119,12 @@ extension TransportError {
         return switch code {
         case .hostNotFound: "The host \(host) has no address: check its name, and whether names can be resolved on this machine."
         case .cannotConnect: "No server answers at \(host)\(detail): check host and port, and whether the service is running."
-        case .connectionLost: "\(host) closed the connection before it sent a response\(detail)."
-        case .truncated: "The response from \(host) ended before its body was complete\(detail)."
-        case .timedOutConnecting: "No connection to \(host) was established within the HTTPClient's timeout.connect\(detail)."
-        case .timedOutWaiting: "No response from \(host) within the time that the HTTPClient's configuration allows\(detail)."
+        case .connectionLost: noResponse(from: host, detail)
+        case .truncated: incomplete(host, detail)
+        case .timedOutConnecting:
+            "No connection to \(host) was established within the HTTPClient's timeout.connect\(detail): is it reachable?"
+        case .timedOutWaiting:
+            "No response from \(host) within the time that the HTTPClient's configuration allows\(detail): is the service up?"
         case .timedOutIdle: "The response from \(host) paused for longer than the HTTPClient's configuration allows\(detail)."
         case .tls: "No secure connection to \(host)\(detail): check its certificate and the issuer, and whether it supports TLS."
         case .certificateForOtherHost: "The certificate of \(host) is for other hosts: check the name, or the server's certificate."

@@ -79,7 +79,8 @@ final class AsyncHTTPClientUpload: Sendable {
         guard case .segments(let segments) = body.source else { return }
         for case .file(let url, let length) in segments {
             guard try RequestBody.length(of: url) == length else {
-                throw RequestBodyError(message: "The file \(url.lastPathComponent) has changed its length since the body was created.")
+                throw RequestBodyError(
+                    message: "The file \(url.lastPathComponent) has changed its length since the body was created: create the body again.")
             }
         }
     }

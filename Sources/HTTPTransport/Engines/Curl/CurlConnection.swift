@@ -80,14 +80,14 @@ package final class CurlConnection: @unchecked Sendable {
             guard left > .zero else {
                 throw TransportError(
                     .timedOutConnecting,
-                    "No secure connection to \(connector.origin.authority) was established within "
-                        + "\(limit).")
+                    "No secure connection to \(connector.origin.authority) was established within \(limit): is it reachable, and does it "
+                        + "support TLS?")
             }
             csl_multi_poll(multi, left.pollMilliseconds)
         }
         let socket = work(orElse: -1) { csl_easy_socket(easy) }
         guard socket >= 0 else {
-            throw TransportError(.connectionLost, "The connection to \(connector.origin.authority) was lost at once.")
+            throw TransportError(.connectionLost, "The connection to \(connector.origin.authority) was lost at once: connect again.")
         }
         state.withLock { $0.socket = socket }
         try checkOpen()

@@ -94,7 +94,7 @@ enum CurlFault {
 
     /// A reused connection had already ended.
     static func stale(_ host: String) -> TransportError {
-        var error = TransportError(.connectionLost, "\(host) closed the connection before it sent a response.")
+        var error = TransportError(.connectionLost, TransportError.noResponse(from: host))
         error.isConnectionStale = true
         return error
     }
@@ -164,12 +164,13 @@ enum CurlFault {
     /// A response ended within its body.
     static func brokenOff(_ host: String, _ text: String) -> TransportError {
         let reason = text.isEmpty ? "" : " (\(withoutUserInfo(text).lowercased()))"
-        return TransportError(.truncated, "The response from \(host) ended before its body was complete\(reason).")
+        return TransportError(.truncated, TransportError.incomplete(host, reason))
     }
 
     /// The connection ended before the head was complete, although libcurl reports no error.
     static func noHead(of host: String) -> TransportError {
-        TransportError(.connectionLost, "\(host) closed the connection within the head of its response.")
+        TransportError(
+            .connectionLost, "\(host) closed the connection within the head of its response: an idempotent request can be repeated.")
     }
 
     /// Removes credentials: libcurl quotes the URL of a proxy that it can't use, including the password.
@@ -258,14 +259,14 @@ enum CurlFault {
             )
         case CSL_RESULT_PARTIAL:
             guard hasHead else { return (.connectionLost, noHead(of: host).message) }
-            return (.truncated, "The response from \(host) ended before its body was complete (\(text)).")
+            return (.truncated, TransportError.incomplete(host, " (\(text))"))
         case CSL_RESULT_GOT_NOTHING:
-            return (.connectionLost, "\(host) closed the connection before it sent a response.")
+            return (.connectionLost, TransportError.noResponse(from: host))
         case CSL_RESULT_SEND_ERROR, CSL_RESULT_RECEIVE_ERROR, CSL_RESULT_HTTP2, CSL_RESULT_HTTP2_STREAM, CSL_RESULT_SEND_REWIND:
             if isAboutClient(text) { return client(host: host, text: text, showsIdentity) }
             if isUnreadable(text) { return (.unreadableResponse, "The response from \(host) isn't valid HTTP (\(text)).") }
             if hasHead { return (.truncated, brokenOff(host, text).message) }
-            return (.connectionLost, "\(host) closed the connection before it sent a response (\(text)).")
+            return (.connectionLost, TransportError.noResponse(from: host, " (\(text))"))
         case CSL_RESULT_UNSUPPORTED_PROTOCOL where text.contains("not supported or disabled"):
             return (.unsupported, "This libcurl can't be used for the call to \(host) (\(text)): install one that was built with TLS.")
         case CSL_RESULT_OUT_OF_MEMORY where !isConnected, CSL_RESULT_TOO_LARGE where !isConnected:

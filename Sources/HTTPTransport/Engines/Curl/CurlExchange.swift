@@ -266,7 +266,7 @@ extension CurlExchange {
             transfer.fault = TransportError(
                 .unreadableResponse,
                 "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes, or follows more than "
-                    + "\(CurlHeadReader.informationalLimit) informational responses.")
+                    + "\(CurlHeadReader.informationalLimit) informational responses: the server must send fewer or shorter fields.")
             return false
         case .badFirstLine:
             refuseFirstLine()

@@ -24,7 +24,9 @@ final class CurlKeyLog: @unchecked Sendable {
     init(_ path: String, _ library: CurlLibrary) throws(TransportError) {
         guard library.readsCertificateChains else {
             throw TransportError(
-                .unsupported, "A log of keys needs libcurl with OpenSSL, and this is \(library.version) with \(library.tls ?? "no TLS").")
+                .unsupported,
+                "A log of keys needs libcurl with OpenSSL, and this is \(library.version) with \(library.tls ?? "no TLS"): remove "
+                    + "keyLogFile, or install the other library.")
         }
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard file >= 0 else {

@@ -46,8 +46,8 @@ public struct CurlLibrary: Sendable, Hashable {
     /// Whether the verified certificates of a connection can be read, which pins require: with OpenSSL.
     public let readsCertificateChains: Bool
     /// The system's certificate authorities, if the library reports them: a file with all of them, and a folder with hashed names.
-    package let authoritiesFile: String?
-    package let authoritiesFolder: String?
+    let authoritiesFile: String?
+    let authoritiesFolder: String?
 
     private static let found: Result<CurlLibrary, CurlUnavailable> = {
         guard csl_curl_open() else {
@@ -108,7 +108,9 @@ public struct CurlLibrary: Sendable, Hashable {
     func check(_ result: Int32, _ what: String) throws(TransportError) {
         guard result != 0 else { return }
         let reason = csl_easy_error_text(result).map { String(cString: $0) } ?? "error \(result)"
-        throw TransportError(.unsupported, "libcurl \(version) with \(tls ?? "no TLS") doesn't support \(what) (\(reason)).")
+        throw TransportError(
+            .unsupported,
+            "libcurl \(version) with \(tls ?? "no TLS") doesn't support \(what) (\(reason)): install another one, or change the setting.")
     }
 }
 

@@ -242,7 +242,9 @@ extension CurlTransport: TrustEvaluating {
         let request = try TrustProbe.request(to: url, policy: policy, timeout: timeout)
         guard capabilities.contains(.pinning) else {
             throw TransportError(
-                .unsupported, "libcurl \(library.version) with \(library.tls ?? "no TLS") doesn't show the certificates it has verified.")
+                .unsupported,
+                "libcurl \(library.version) with \(library.tls ?? "no TLS") doesn't show the certificates it has verified: install 7.80 or "
+                    + "later with OpenSSL.")
         }
         let probe = TrustProbe()
         return try await probe.evaluation(of: url) {

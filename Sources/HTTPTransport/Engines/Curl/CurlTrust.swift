@@ -98,7 +98,8 @@ struct CurlTrust: Sendable {
             }
         }
         guard !chain.isEmpty else {
-            throw TransportError(.tls, "The verified certificates of \(host) can't be read, so its pins can't be checked.")
+            throw TransportError(
+                .tls, "The verified certificates of \(host) can't be read, so its pins can't be checked: repeat the call.")
         }
         return chain
     }

@@ -67,7 +67,8 @@ final class CurlUpload: Sendable {
             for try await piece in body.chunks(of: 128 * 1024) where !piece.isEmpty {
                 total += Int64(piece.count)
                 if let length, total > length {
-                    throw RequestBodyError(message: "The request body is longer than the \(length) bytes declared for it.")
+                    throw RequestBodyError(
+                        message: "The request body is longer than the \(length) bytes declared for it: declare its exact length, or none.")
                 }
                 guard total != length else {
                     last = piece
@@ -79,7 +80,9 @@ final class CurlUpload: Sendable {
             }
             try Task.checkCancellation()
             if let length, total < length {
-                throw RequestBodyError(message: "The request body ended after \(total) of the \(length) bytes declared for it.")
+                throw RequestBodyError(
+                    message:
+                        "The request body ended after \(total) of the \(length) bytes declared for it: declare its exact length, or none.")
             }
             let loopWaits = state.withLock { [last] state in
                 if let last { state.append(last) }

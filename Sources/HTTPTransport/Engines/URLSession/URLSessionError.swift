@@ -110,15 +110,16 @@ extension TransportError {
         return switch code {
         case .hostNotFound: "The host \(host) has no address: check its name, and whether names can be resolved on this machine."
         case .cannotConnect: "No server answers at \(host): check host and port, and whether the service is running."
-        case .connectionLost: "\(host) closed the connection before it sent a response."
-        case .truncated: "The response from \(host) ended before its body was complete\(detail)."
+        case .connectionLost: noResponse(from: host)
+        case .truncated: incomplete(host, detail)
         case .timedOutWaiting: "No connection to \(host), or no response, within the system's time limit."
         case .timedOutIdle: "The response from \(host) paused within its body for longer than the system allows."
         case .certificateExpired: "The certificate of \(host) has expired: the service must renew it."
         case .certificateNotYetValid: "The certificate of \(host) is not valid yet: check the clock of this machine."
         case .certificateForOtherHost: "The certificate of \(host) is for other hosts\(detail): check the host's name."
-        case .unknownIssuer: "No authority that the system trusts issued the certificate of \(host)\(detail)."
-        case .clientCertificate: "\(host) requires a client certificate, or rejects the one presented\(detail)."
+        case .unknownIssuer: "No authority that the system trusts issued the certificate of \(host)\(detail): check the server's chain."
+        case .clientCertificate:
+            "\(host) requires a client certificate, or rejects the one presented\(detail): set the trust policy's identity."
         case .tls: "No secure connection to \(host)\(detail): check its certificate, and whether it supports TLS."
         case .unreadableResponse: "The response from \(host) isn't valid HTTP\(detail)."
         case .badRequest: "The request to \(host) is invalid\(detail)."

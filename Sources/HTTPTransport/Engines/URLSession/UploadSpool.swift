@@ -106,7 +106,8 @@ enum URLSessionUpload: Sendable {
         let target = file.resolvingSymlinksInPath()
         let length = try RequestBody.length(of: target)
         guard length == body.length else {
-            throw RequestBodyError(message: "The file \(file.lastPathComponent) has changed its length since the body was created.")
+            throw RequestBodyError(
+                message: "The file \(file.lastPathComponent) has changed its length since the body was created: create the body again.")
         }
         return .file(target, length: length)
     }

@@ -199,7 +199,7 @@ extension OAuthClient {
         _ form: [(String, String)], to endpoint: String, named name: String, secrets: [String], needsAnswer: Bool = true
     ) async throws -> (status: Int, members: [String: Member]) {
         let url = try Self.url(endpoint, name)
-        let (request, secrets) = try await request(form, to: url, endpoint, secrets)
+        let (request, secrets) = try await request(form, to: url, secrets)
         try request.timeouts.check(transport.capabilities)
         try request.checkTrust(transport.capabilities)
         let response: TransportResponse
@@ -247,7 +247,7 @@ extension OAuthClient {
     }
 
     private func request(
-        _ form: [(String, String)], to url: URL, _ endpoint: String, _ secrets: [String]
+        _ form: [(String, String)], to url: URL, _ secrets: [String]
     ) async throws -> (ServiceRequest, secrets: [String]) {
         var form = form
         var secrets = secrets + authentication.secrets

@@ -141,7 +141,9 @@ public struct APIKeyProvider: AuthenticationProvider {
             guard HTTPFields.Name.isToken(name), field.isValid, !key.utf8.contains(UInt8(ascii: ";")) else {
                 throw AuthenticationError(
                     .unusableToken,
-                    message: "The key for the cookie \(name) has characters that a cookie can't have, or the name isn't a token.")
+                    message:
+                        "The key for the cookie \(name) has characters that a cookie can't have, or the name isn't a token: give another "
+                        + "one.")
             }
             attempt.request.headers.addCookie(field.value, replacing: name)
         }

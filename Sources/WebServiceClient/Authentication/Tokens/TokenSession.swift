@@ -178,7 +178,11 @@ final class TokenSession: Sendable {
             timers.append(
                 clock.schedule(clock.now().duration(to: end)) {
                     waiter.waiter.end(
-                        .failure(TransportError(.timedOutTotal, "The call's total time passed while it waited for an access token.")))
+                        .failure(
+                            TransportError(
+                                .timedOutTotal,
+                                "The call's total time passed while it waited for an access token: raise timeouts.total, or find out why "
+                                    + "the token takes so long.")))
                 })
         }
         // The limit of the refresh has passed or doesn't count any more.

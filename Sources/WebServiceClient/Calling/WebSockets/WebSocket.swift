@@ -113,7 +113,8 @@ public final class WebSocket: Sendable {
                 }
             } catch is CancellationError where isLate.withLock({ $0 }) && !Task.isCancelled {
                 let reason = channel.waitsForReader ? " It waits behind unread messages." : ""
-                throw WebSocketError(.unresponsive, "There was no pong within \(timeout.text).\(reason)")
+                throw WebSocketError(
+                    .unresponsive, "There was no pong within \(timeout.text): connect again, or raise pongTimeout.\(reason)")
             }
         }
         return clock.now() - start

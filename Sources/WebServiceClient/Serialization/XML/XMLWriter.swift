@@ -34,7 +34,9 @@ struct XMLWriter {
         for attribute in element.attributes {
             guard seen.insert(attribute.name).inserted else {
                 throw SerializationError(
-                    .encoding, "The element “\(name)” has the attribute “\(SerializationError.excerpt(attribute.name.description))” twice.")
+                    .encoding,
+                    "The element “\(name)” has the attribute “\(SerializationError.excerpt(attribute.name.description))” twice: remove one."
+                )
             }
             attributes.append((try qualified(attribute.name, isAttribute: true, &bindings), attribute.value))
         }
@@ -89,7 +91,7 @@ struct XMLWriter {
             throw SerializationError(
                 .encoding,
                 "The prefix “\(SerializationError.excerpt(prefix))” can't be declared for the namespace "
-                    + "“\(SerializationError.excerpt(namespace))”.")
+                    + "“\(SerializationError.excerpt(namespace))”: choose another prefix.")
         }
         // A default namespace would capture an element that is in none.
         if prefix.isEmpty, element.name.namespace == nil, !namespace.isEmpty { return }
