@@ -118,7 +118,7 @@ public enum ODataBatchError: DescribedError, Sendable {
         case .groupFailed(let error):
             "No request of the group was performed, because one failed: \(error.message)"
         case .dependencyFailed:
-            "The request wasn't tried, because one that it depends on failed (424)."
+            "The request wasn't tried, because one that it depends on failed (424): see the error of that one."
         case .notProcessed:
             "The request wasn't processed: the service stopped after an earlier error, or an earlier batch failed."
         case .unanswered(let reason):

@@ -241,7 +241,7 @@ public enum ODataWriteError: DescribedError, Sendable, Hashable {
             "The relation '\(name)' was changed as a value: bind existing entities with bind(_:to:), or use addReference, setReference and "
                 + "removeReference; create new ones by creating them in the relation."
         case .notAnEntity(let type):
-            "\(type) doesn't encode to an object with properties."
+            "\(type) doesn't encode to an object with properties: write a structure, a class or a DynamicEntity."
         case .boundAndInline(let name):
             "The relation '\(name)' is bound to an existing entity and also contains a new one: remove one of them."
         case .notSettable(let name, let reason):
