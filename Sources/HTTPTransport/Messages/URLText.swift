@@ -164,7 +164,7 @@ extension URLText {
     /// The five parts of a URL or a relative reference, as written (RFC 3986 section 3 and appendix B).
     ///
     /// Any text can be parsed, and the parts produce the same text when joined. Only the scheme's spelling is checked. An absent part is
-    /// nil, which differs from an empty part: `a?` has an empty query, `a` has none.
+    /// `nil`, which differs from an empty part: `a?` has an empty query, `a` has none.
     public struct Components: Hashable, Sendable {
         /// The text before the first colon, if it has the form of a scheme, in its original case.
         public var scheme: String?
@@ -245,7 +245,7 @@ extension URLText.Components {
         return String(authority[..<at])
     }
 
-    /// The host as written, with brackets around an IPv6 address; nil without an authority.
+    /// The host as written, with brackets around an IPv6 address; `nil` without an authority.
     public var host: String? { hostAndPort.map { String($0.host) } }
 
     /// The text after the host's colon: nil without a colon, empty if nothing follows it, and not necessarily a number.

@@ -15,11 +15,11 @@ public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConve
 extension DescribedError {
     /// The description.
     public var errorDescription: String? { description }
-    /// Nil, because the description contains the reason.
+    /// `nil`, because the description contains the reason.
     public var failureReason: String? { nil }
-    /// Nil, because the description contains the fix.
+    /// `nil`, because the description contains the fix.
     public var recoverySuggestion: String? { nil }
-    /// Nil.
+    /// `nil`.
     public var helpAnchor: String? { nil }
 
     /// The name of the module and the type.

@@ -1,7 +1,7 @@
 import Foundation
 public import WebServiceClient
 
-/// The service's behaviour after a request of a batch has failed.
+/// The service's behavior after a request of a batch has failed.
 public enum BatchErrorPolicy: String, Sendable, Hashable, CaseIterable {
     /// It processes the other requests: `continue-on-error` (Protocol 4.01, section 8.2.8.3). Version 2 has no such preference.
     case proceed
@@ -28,7 +28,7 @@ extension ODataClient {
     /// limit is sent as several. If one of these fails as a whole, the rest aren't sent. With `.stop`, the rest aren't sent either if any
     /// request failed or has no certain answer.
     ///
-    /// - Parameter policy: The service's behaviour after an error. The default is the same in both formats, although the formats' own
+    /// - Parameter policy: The service's behavior after an error. The default is the same in both formats, although the formats' own
     ///   defaults differ. Version 2 has no such preference: its services decide, and `.stop` is refused.
     /// - Returns: The results. A request that failed throws its own error when its result is read.
     /// - Throws: `ServiceError` if a request can't be written, and then nothing is sent; or if the first batch fails as a whole.

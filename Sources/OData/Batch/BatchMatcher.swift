@@ -22,7 +22,7 @@ enum BatchVerdict: Sendable, Equatable {
 
 /// Assigns the responses of a batch to its requests: by their ids, and without ids by their order, which multipart guarantees.
 ///
-/// Requests have the numbers from 1 to ``count``. A group's requests are neighbours. The outcome of a group is known after its last
+/// Requests have the numbers from 1 to ``count``. A group's requests are neighbors. The outcome of a group is known after its last
 /// response: one failure is the failure of all, regardless of the other responses. Without a failure, a response that is missing or can't
 /// be read makes the outcome of the whole group unknown.
 struct BatchMatcher {

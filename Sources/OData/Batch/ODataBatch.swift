@@ -29,7 +29,7 @@ public struct ODataBatch: Sendable {
         var dependencies: [UInt64] = []
     }
 
-    /// The parts in their order. The parts of a group are neighbours.
+    /// The parts in their order. The parts of a group are neighbors.
     private(set) var parts: [Part] = []
     private var groups = 0
     /// Whether ``run(_:after:)`` was called for a part of another batch.

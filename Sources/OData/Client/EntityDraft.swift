@@ -72,9 +72,9 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     /// If anything changed, values of derived types include their type names.
     ///
     /// - Parameters:
-    /// - format: The spelling of the payload.
-    /// - types: The types that derive from others.
-    /// - userInfo: The `Encoder.userInfo` for the entity's own encoding.
+    ///   - format: The spelling of the payload.
+    ///   - types: The types that derive from others.
+    ///   - userInfo: The `Encoder.userInfo` for the entity's own encoding.
     /// - Throws: `EncodingError`, an error of the entity's own encoding, or ``ODataWriteError`` if a relation was changed as a value.
     public func changes(
         _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]

@@ -26,7 +26,7 @@ extension ODataClient {
     ///   - request: The query. Services may refuse options together with change tracking; `top` and `skip` are always an error.
     ///   - cursor: The last checkpoint; `nil` to begin.
     ///   - start: Where tracking begins without a cursor.
-    ///   - expiry: The behaviour if the service no longer knows the cursor's state.
+    ///   - expiry: The behavior if the service no longer knows the cursor's state.
     ///   - interval: The time after which the service is asked for changes again; `nil` to end the sequence at a complete checkpoint.
     /// - Returns: A sequence whose iterator throws `ServiceError`, or `CancellationError` when the task was cancelled. The cause is
     ///   ``DeltaError`` if the cursor belongs to another service or query, or if the last page has no delta link. The events of a page come
@@ -54,7 +54,7 @@ public enum DeltaStart: Sendable, Hashable {
     public static let latest = DeltaStart.token("latest")
 }
 
-/// The behaviour if a service no longer knows the state of a cursor: it answers 410 (Gone), or 400 with a code such as `syncStateNotFound`.
+/// The behavior if a service no longer knows the state of a cursor: it answers 410 (Gone), or 400 with a code such as `syncStateNotFound`.
 public enum DeltaExpiry: Sendable, Hashable {
     /// Returns ``ODataChange/restarted(_:)`` and reads all entities again.
     case restart

@@ -284,7 +284,7 @@ extension QueryTerm where Value == Bool {
     }
 }
 
-/// Comparisons of a value with an optional one. They are disfavoured because `.alias("name")` could be either.
+/// Comparisons of a value with an optional one. They are disfavored because `.alias("name")` could be either.
 extension QueryTerm where Value: EdmConvertible {
     /// `eq` between two terms.
     @_disfavoredOverload

@@ -1,6 +1,6 @@
 /// Ranges that contain a term. A range is at most two comparisons, however many values it has.
 ///
-/// Some overloads are disfavoured because `.alias("name")` could be any of them.
+/// Some overloads are disfavored because `.alias("name")` could be any of them.
 extension ClosedRange where Bound: EdmConvertible {
     /// Returns whether the term's value is between the bounds: `ge` and `le`.
     public func contains(_ term: QueryTerm<Bound>) -> QueryTerm<Bool> {

@@ -21,7 +21,7 @@ public struct EdmDecimal: Sendable {
             description = text
             return
         }
-        guard let text = Self.normalised(text), let parts = Parts(text), parts.isBounded else { return nil }
+        guard let text = Self.normalized(text), let parts = Parts(text), parts.isBounded else { return nil }
         description = text
     }
 
@@ -92,7 +92,7 @@ public struct EdmDecimal: Sendable {
     }
 
     /// Removes a plus sign and leading zeros, which JSON doesn't allow; `nil` if the text isn't a number.
-    private static func normalised(_ text: String) -> String? {
+    private static func normalized(_ text: String) -> String? {
         guard (try? NumberText.checked(text)) != nil else { return nil }
         var bytes = Array(text.utf8)[...]
         let isNegative = bytes.first == UInt8(ascii: "-")

@@ -81,9 +81,9 @@ struct UniqueNames: Sendable {
     var count: Int { taken.count }
 
     /// - Parameters:
-    /// - taken: The names that no value may have.
-    /// - maximum: The maximum number of bytes of a name. Callers cut longer names first.
-    /// - key: Maps a name to the receiver's form: names with equal keys are the same to it.
+    ///   - taken: The names that no value may have.
+    ///   - maximum: The maximum number of bytes of a name. Callers cut longer names first.
+    ///   - key: Maps a name to the receiver's form: names with equal keys are the same to it.
     init(taken: Set<String> = [], maximum: Int = .max, key: @escaping @Sendable (String) -> String = { $0 }) {
         self.taken = taken
         self.maximum = maximum

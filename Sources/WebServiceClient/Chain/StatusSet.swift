@@ -7,7 +7,7 @@ public struct StatusSet: Sendable, Hashable, Codable, ExpressibleByArrayLiteral,
     /// Sorted, disjoint, never touching.
     private let ranges: [ClosedRange<Int>]
 
-    private init(normalising ranges: [ClosedRange<Int>]) {
+    private init(normalizing ranges: [ClosedRange<Int>]) {
         var result: [ClosedRange<Int>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
             if let last = result.last, last.upperBound == .max || range.lowerBound <= last.upperBound + 1 {
@@ -21,22 +21,22 @@ public struct StatusSet: Sendable, Hashable, Codable, ExpressibleByArrayLiteral,
 
     /// The given codes.
     public init(arrayLiteral codes: Int...) {
-        self.init(normalising: codes.map { $0...$0 })
+        self.init(normalizing: codes.map { $0...$0 })
     }
 
     /// The given codes.
     public static func codes(_ codes: Int...) -> StatusSet {
-        StatusSet(normalising: codes.map { $0...$0 })
+        StatusSet(normalizing: codes.map { $0...$0 })
     }
 
     /// The codes of a range, both ends included.
     public static func range(_ range: ClosedRange<Int>) -> StatusSet {
-        StatusSet(normalising: [range])
+        StatusSet(normalizing: [range])
     }
 
     /// The codes of both sets.
     public func union(_ other: StatusSet) -> StatusSet {
-        StatusSet(normalising: ranges + other.ranges)
+        StatusSet(normalizing: ranges + other.ranges)
     }
 
     /// Whether a code is in the set.
@@ -85,7 +85,7 @@ public struct StatusSet: Sendable, Hashable, Codable, ExpressibleByArrayLiteral,
             }
             ranges.append(pair[0]...pair[1])
         }
-        self.init(normalising: ranges)
+        self.init(normalizing: ranges)
     }
 
     /// Writes the codes as pairs of the first and last code of each range.

@@ -87,7 +87,7 @@ struct EndpointCompiler {
             let range = arity == 0 ? "the method has no arguments" : "the method's arguments are 0 to \(arity - 1)"
             add(.unknownArgument, "in \(place) there is no argument \(number)", range)
         case .ambiguous(let name):
-            add(.unknownArgument, "in \(place) several arguments are labelled \"\(name)\"", "use their positions")
+            add(.unknownArgument, "in \(place) several arguments are labeled \"\(name)\"", "use their positions")
         }
     }
 

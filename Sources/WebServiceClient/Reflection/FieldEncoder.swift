@@ -77,7 +77,7 @@ final class FieldNode {
 
     var count: Int { entries.count }
 
-    /// The whole tree; nil if this node or a descendant was asked for containers of different kinds.
+    /// The whole tree; `nil` if this node or a descendant was asked for containers of different kinds.
     var tree: FieldTree? {
         if isFaulty { return nil }
         var trees: [(name: String, value: FieldTree)] = []
@@ -158,7 +158,7 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key.stringValue) }
 }
 
-// A synthesised `encode(to:)` calls these for optional properties; nil must become a missing value instead of being skipped.
+// A synthesized `encode(to:)` calls these for optional properties; nil must become a missing value instead of being skipped.
 extension KeyedFields {
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }

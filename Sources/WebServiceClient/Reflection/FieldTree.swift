@@ -2,7 +2,7 @@ import Foundation
 
 /// The structure of an argument's value, independent of how names and lists are written.
 indirect enum FieldTree {
-    /// Nil.
+    /// `nil`.
     case missing
     /// One text.
     case text(String)

@@ -4,7 +4,7 @@ import Foundation
 public struct ReflectedField: Hashable, Sendable {
     /// The name, not encoded.
     public let name: String
-    /// The value, not encoded; nil for a bare name without `=`.
+    /// The value, not encoded; `nil` for a bare name without `=`.
     public let value: String?
     /// The members of a list that a strategy such as ``FieldReflection/ArrayStrategy/comma`` joined into the value, else nil.
     ///

@@ -18,7 +18,7 @@ extension TextRepresentable where Self: CustomStringConvertible {
 
 /// The text of an argument's value: the only place that defines how numbers, dates and enums are written in a URL, a form or a header.
 package enum ArgumentText {
-    /// Returns the value as plain text, not encoded; nil for nil, at any depth of optionals.
+    /// Returns the value as plain text, not encoded; `nil` for `nil`, at any depth of optionals.
     ///
     /// Supports strings, substrings, characters, integers, finite floating-point numbers (the shortest digits that read back the same),
     /// decimals, `true` and `false`, dates (see ``ISO8601``), UUIDs in upper case, absolute URLs, raw-representable types by their raw

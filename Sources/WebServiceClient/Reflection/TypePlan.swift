@@ -9,7 +9,7 @@ enum TypePlan {
 
     /// One text.
     case leaf((Any) throws(Problem) -> String)
-    /// An optional, or a type that wraps another value: a raw-representable or type-erased one. Nil is missing.
+    /// An optional, or a type that wraps another value: a raw-representable or type-erased one. `nil` is missing.
     case wrapper((Any) -> Any?)
     /// Ordered values.
     case list((Any) -> [Any])

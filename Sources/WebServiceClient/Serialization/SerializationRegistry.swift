@@ -197,7 +197,7 @@ private struct ReceivedBody {
         return media.essence != own.essence && media.subtype != own.subtype && media.suffix != own.subtype
     }
 
-    /// Decodes with the serializer that the header chose. Text and bytes have no structure. If the type needs one, a body labelled as
+    /// Decodes with the serializer that the header chose. Text and bytes have no structure. If the type needs one, a body labeled as
     /// plain text is read in the client's format, since many servers label JSON that way; any other is a mismatch.
     func decode<Value: Decodable>(
         _ type: Value.Type, with delegate: any SerializationDelegate, fallback: any SerializationDelegate
@@ -229,7 +229,7 @@ private struct ReceivedBody {
         }
     }
 
-    /// Whether a body that is labelled as XML isn't, or is a page. The client then expects its own format.
+    /// Whether a body that is labeled as XML isn't, or is a page. The client then expects its own format.
     private func isNoXML(_ error: any Error) -> Bool {
         if case .dataCorrupted(let context) = error as? DecodingError, context.underlyingError is XMLSyntaxError { return true }
         return contentType.flatMap { MediaType($0)?.essence } == "application/xhtml+xml"

@@ -11,7 +11,7 @@ import WebServiceClient
 @Suite struct BatchRoundTripTests {
     private static var python: String { ProcessInfo.processInfo.environment["JUDGE_PYTHON"] ?? "python3" }
 
-    /// Returns random requests, single ones and groups of neighbours.
+    /// Returns random requests, single ones and groups of neighbors.
     private static func units(_ generator: inout SeededGenerator, isJSON: Bool) -> [[BatchRequest]] {
         var number = 0
         var group = 0

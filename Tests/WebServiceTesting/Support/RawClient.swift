@@ -44,7 +44,7 @@ final class RawClient: @unchecked Sendable {
         let status = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
-        // A throwing initialiser runs deinit, which closes the descriptor.
+        // A throwing initializer runs deinit, which closes the descriptor.
         guard status == 0 else { throw Failure(description: "no connection to port \(port): \(errno)") }
     }
 

@@ -101,7 +101,7 @@ struct BlockQueue: Sendable {
     ///
     /// - Returns: The number of bytes added.
     mutating func fill(_ bytes: UnsafeRawBufferPointer) -> Int {
-        // Not `first?.append(…)`: without optimisation, Swift 6.3 treats an optional that generic code has set to nil as non-nil there.
+        // Not `first?.append(…)`: without optimization, Swift 6.3 treats an optional that generic code has set to nil as non-nil there.
         guard var last = others.last ?? first else { return 0 }
         let count = min(last.room, bytes.count)
         last.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))

@@ -42,7 +42,7 @@ struct URLSessionRequest {
                 .unsupported, "URLSession on this platform can't reach the IPv6 address \(origin): use a host name, or another transport.")
         }
         #endif
-        // On Linux, URLSession recognises schemes only in lowercase, and ends the process for others.
+        // On Linux, URLSession recognizes schemes only in lowercase, and ends the process for others.
         guard url.scheme != origin.scheme else { return (url, origin) }
         let rest = url.absoluteString.dropFirst(origin.scheme.utf8.count)
         guard let spelled = URL(string: origin.scheme + rest) else {

@@ -27,7 +27,7 @@ import FoundationNetworking
 /// On Apple platforms it is ``TrustEvaluating``.
 ///
 /// Known gaps, for which another transport is needed: trailers, the version of the protocol, and on Linux hosts that are IPv6 literals and
-/// every ``TrustPolicy`` other than the system's (`unsupported`). With swift-corelibs-foundation, as on Linux, some behaviour can't be
+/// every ``TrustPolicy`` other than the system's (`unsupported`). With swift-corelibs-foundation, as on Linux, some behavior can't be
 /// corrected from outside:
 ///
 /// * **A response with trailer fields (RFC 9110 §6.5) ends the process.** Don't use this transport with services that send them.

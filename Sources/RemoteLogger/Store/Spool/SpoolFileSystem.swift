@@ -206,7 +206,7 @@ package struct SpoolFileStatus: Sendable, Hashable {
     /// allowed, because other users can't replace files in it that aren't theirs.
     ///
     /// - Parameters:
-    /// - path: The path, for the message.
+    ///   - path: The path, for the message.
     ///   - wanted: The required kind.
     ///   - user: The effective user of this process.
     ///   - accepted: Another trusted owner: see ``SpoolDirectory/acceptedOwner(_:user:)``.

@@ -7,7 +7,7 @@ struct DigestAlgorithm: Hashable, Sendable {
     /// Whether the hash of user, realm and password includes the session's first nonces (`-sess`, RFC 7616 §3.4.2).
     let isSession: Bool
 
-    /// Creates the algorithm with a name, ignoring case; nil if it isn't supported.
+    /// Creates the algorithm with a name, ignoring case; `nil` if it isn't supported.
     init?(name: String) {
         switch name.lowercased() {
         case "md5": self.init(.md5)

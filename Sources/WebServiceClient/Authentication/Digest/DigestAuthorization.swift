@@ -61,7 +61,7 @@ struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     /// The client's nonce.
     let clientNonce: String
 
-    /// The protected parts. Nil for servers of RFC 2069.
+    /// The protected parts; `nil` for servers of RFC 2069.
     let quality: DigestQuality?
 
     /// The request's target in its transmitted form: path and query.

@@ -12,10 +12,10 @@ struct DigestChallenge: Hashable, Sendable {
     /// The algorithm; MD5 if the server named none.
     let algorithm: DigestAlgorithm
 
-    /// The algorithm's name in the server's spelling, which the client returns. Nil if the server named none.
+    /// The algorithm's name in the server's spelling, which the client returns; `nil` if the server named none.
     let algorithmName: String?
 
-    /// The parts to protect: `auth` if the server offers it. Nil for servers of RFC 2069, which don't have this parameter.
+    /// The parts to protect: `auth` if the server offers it; `nil` for servers of RFC 2069, which don't have this parameter.
     let quality: DigestQuality?
 
     /// Whether the refused request's nonce was stale, rather than the password wrong.
@@ -27,7 +27,7 @@ struct DigestChallenge: Hashable, Sendable {
     /// Whether the server announces that it accepts names and passwords in UTF-8.
     let announcesUTF8: Bool
 
-    /// Returns nil if the challenge has another scheme, is malformed, or requires an unsupported algorithm or quality.
+    /// Returns `nil` if the challenge has another scheme, is malformed, or requires an unsupported algorithm or quality.
     init?(_ challenge: AuthenticationChallenge) {
         guard challenge.isScheme("Digest"), let realm = challenge.parameter("realm")?.quoted,
             let nonce = challenge.parameter("nonce")?.quoted
@@ -62,7 +62,7 @@ struct DigestChallenge: Hashable, Sendable {
         announcesUTF8 = challenge["charset"]?.lowercased() == "utf-8"
     }
 
-    /// Creates a preserved challenge; nil if its parts don't fit together, or can't be sent back.
+    /// Creates a preserved challenge; `nil` if its parts don't fit together, or can't be sent back.
     init?(
         realm: QuotedText, nonce: QuotedText, opaque: QuotedText?, algorithmName: String?, quality: DigestQuality?, hashesUserName: Bool,
         announcesUTF8: Bool

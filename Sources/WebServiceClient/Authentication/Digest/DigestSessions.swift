@@ -13,7 +13,7 @@ struct DigestSessions: Sendable {
 
     private var entries: [AuthenticationScope: Entry] = [:]
 
-    /// Returns a new use of the current session, and its challenge; nil if there is none.
+    /// Returns a new use of the current session, and its challenge; `nil` if there is none.
     mutating func use(
         for scope: AuthenticationScope, target: String, clientNonce: String
     ) -> (challenge: DigestChallenge, exchange: DigestExchange)? {

@@ -36,7 +36,7 @@ public struct CacheKey: Sendable, Hashable {
 struct SelectingField: Sendable, Hashable {
     /// The field's name.
     let name: HTTPFields.Name
-    /// The value as sent, normalised; a digest for credentials; `nil` if the field was absent.
+    /// The value as sent, normalized; a digest for credentials; `nil` if the field was absent.
     let value: String?
 
     /// The value for fields that authentication or the cookie jar add. The key's partition distinguishes these.

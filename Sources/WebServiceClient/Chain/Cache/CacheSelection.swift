@@ -37,10 +37,10 @@ struct CacheSelection: Sendable {
         var selection: [SelectingField] = []
         for text in names {
             let name = HTTPFields.Name(text)
-            let own = Self.normalised(fields, name)
+            let own = Self.normalized(fields, name)
             // An interceptor of single attempts sets it, and may set another value the next time.
-            guard Self.normalised(prepared, name) == own else { return nil }
-            let value = Self.normalised(sent, name)
+            guard Self.normalized(prepared, name) == own else { return nil }
+            let value = Self.normalized(sent, name)
             if value != own {
                 // A cookie that didn't come from the jar can't be predicted.
                 if name == .cookie ? value != cookies : !isAuthenticated { return nil }
@@ -57,14 +57,14 @@ struct CacheSelection: Sendable {
 
     /// The value that this request will be sent with.
     private func expected(_ name: HTTPFields.Name) -> String? {
-        let value = name == .cookie ? Self.normalised(fields, name) ?? cookies : Self.normalised(fields, name)
+        let value = name == .cookie ? Self.normalized(fields, name) ?? cookies : Self.normalized(fields, name)
         guard let value else { return isAuthenticated && name == .authorization ? SelectingField.added : nil }
         // A store must not hold credentials.
         return rules.shows(name) ? value : SHA256.hexadecimal(of: value)
     }
 
     /// The value of a field in a form in which equal lists are equal texts: one line, with one blank after each comma.
-    private static func normalised(_ fields: HTTPFields, _ name: HTTPFields.Name) -> String? {
+    private static func normalized(_ fields: HTTPFields, _ name: HTTPFields.Name) -> String? {
         guard var value = fields[name] else { return nil }
         // Blanks and case mean nothing in them. Their order may: many servers take it for a preference.
         if name.canonicalName.hasPrefix("accept") { value = String(value.lowercased().filter { $0 != " " && $0 != "\t" }) }

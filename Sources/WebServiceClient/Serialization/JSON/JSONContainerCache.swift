@@ -79,7 +79,7 @@ struct JSONContainerCache {
 
 /// A standard library box with a keyed container, and the state that the container reads.
 ///
-/// It holds pointers only: the optimiser may copy a reference in an array before the uniqueness check, which then always fails.
+/// It holds pointers only: the optimizer may copy a reference in an array before the uniqueness check, which then always fails.
 struct JSONContainerSlot {
     let keys: ObjectIdentifier
     let state: UnsafeMutablePointer<JSONContainerState>

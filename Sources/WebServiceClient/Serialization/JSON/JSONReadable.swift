@@ -17,7 +17,7 @@ public import Foundation
 ///     }
 ///     let products = try JSONReader().read([Product].self, from: data, at: ["value"])
 ///
-/// A struct with many properties is read a few percent faster if the initialiser is in an extension and calls the memberwise one:
+/// A struct with many properties is read a few percent faster if the initializer is in an extension and calls the memberwise one:
 ///
 ///     extension Product: JSONReadable {
 ///         init(from json: borrowing JSONCursor) throws {
@@ -37,7 +37,7 @@ public protocol JSONReadable {
     /// Reads the value at the cursor.
     init(from json: borrowing JSONCursor) throws
 
-    /// Reads the value of an object's member with the initialiser. Don't implement it: some of the library's types find and read a member
+    /// Reads the value of an object's member with the initializer. Don't implement it: some of the library's types find and read a member
     /// in one call.
     static func _member(_ name: StaticString, of json: borrowing JSONCursor) throws -> Self
     /// Reads the value of an object's member; `nil` if it is missing or null.
@@ -45,7 +45,7 @@ public protocol JSONReadable {
 }
 
 extension JSONReadable {
-    /// Reads the value of an object's member with the initialiser.
+    /// Reads the value of an object's member with the initializer.
     @inlinable public static func _member(_ name: StaticString, of json: borrowing JSONCursor) throws -> Self {
         try Self(from: json.member(name))
     }

@@ -7,7 +7,7 @@ struct XMLKey {
         case text
         /// `*`.
         case elements
-        /// `_0`, the key of an enum case's unlabelled value: the element of the case itself.
+        /// `_0`, the key of an enum case's unlabeled value: the element of the case itself.
         case itself
     }
 

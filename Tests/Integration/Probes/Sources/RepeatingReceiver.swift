@@ -2,7 +2,7 @@ import Foundation
 import RemoteLogger
 import WebServiceTesting
 
-/// A receiver that stores repeated records once, and the key that it recognises them by.
+/// A receiver that stores repeated records once, and the key that it recognizes them by.
 struct RepeatingReceiver: Sendable {
     /// A received record.
     struct Entry: Sendable {
