@@ -53,8 +53,8 @@ public enum URLEncoding {
         while index < bytes.count {
             let byte = bytes[index]
             if byte == percent {
-                guard isTriplet(bytes, at: index), let high = hexadecimalValue(bytes[index + 1]),
-                    let low = hexadecimalValue(bytes[index + 2])
+                guard isTriplet(bytes, at: index), let high = bytes[index + 1].hexadecimal,
+                    let low = bytes[index + 2].hexadecimal
                 else { return nil }
                 decoded.append(high << 4 | low)
                 index += 3
@@ -109,19 +109,10 @@ extension URLEncoding {
         return nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + (nibble - 10)
     }
 
-    package static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
-    }
-
     /// Whether a complete `%XX` starts at the index.
     package static func isTriplet(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
-        index >= 0 && bytes.count - index > 2 && bytes[index] == percent && hexadecimalValue(bytes[index + 1]) != nil
-            && hexadecimalValue(bytes[index + 2]) != nil
+        index >= 0 && bytes.count - index > 2 && bytes[index] == percent && bytes[index + 1].hexadecimal != nil
+            && bytes[index + 2].hexadecimal != nil
     }
 }
 

@@ -108,8 +108,8 @@ struct FormTree {
             index += 1
             if byte == UInt8(ascii: "+") {
                 bytes.append(UInt8(ascii: " "))
-            } else if byte == UInt8(ascii: "%"), index + 1 < encoded.endIndex, let high = digit(encoded[index]),
-                let low = digit(encoded[index + 1])
+            } else if byte == UInt8(ascii: "%"), index + 1 < encoded.endIndex, let high = encoded[index].hexadecimal,
+                let low = encoded[index + 1].hexadecimal
             {
                 bytes.append(high << 4 | low)
                 index += 2
@@ -118,15 +118,6 @@ struct FormTree {
             }
         }
         return try encoding.decode(bytes)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

@@ -120,8 +120,8 @@ struct NoVarySearch: Sendable, Hashable {
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "+") {
                 result.append(UInt8(ascii: " "))
-            } else if byte == URLEncoding.percent, rest.count >= 2, let high = URLEncoding.hexadecimalValue(rest[rest.startIndex]),
-                let low = URLEncoding.hexadecimalValue(rest[rest.startIndex + 1])
+            } else if byte == URLEncoding.percent, rest.count >= 2, let high = rest[rest.startIndex].hexadecimal,
+                let low = rest[rest.startIndex + 1].hexadecimal
             {
                 result.append(high << 4 | low)
                 rest = rest.dropFirst(2)

@@ -168,8 +168,8 @@ extension URITemplate {
     }
 
     private static func tripletByte(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt8? {
-        guard URLEncoding.isTriplet(bytes, at: index), let high = URLEncoding.hexadecimalValue(bytes[index + 1]),
-            let low = URLEncoding.hexadecimalValue(bytes[index + 2])
+        guard URLEncoding.isTriplet(bytes, at: index), let high = bytes[index + 1].hexadecimal,
+            let low = bytes[index + 2].hexadecimal
         else { return nil }
         return high << 4 | low
     }

@@ -93,9 +93,9 @@ extension JSONSyntaxError {
         case .surrogate: "An escape is one half of a surrogate pair without the other"
         case .encoding: "\(byte) isn't valid UTF-8"
         case .duplicate: name.map { "The object has the member “\($0)” twice" } ?? "The object has a member of this value's name twice"
-        case .depth: "The JSON is nested more than \(limit) containers deep"
+        case .depth: "The JSON is nested more than \(limit) containers deep, the bound that JSONReader.depthLimit sets"
         case .length: "A string or number is longer than \(JSONWord.longestLength) bytes"
-        case .size: "The JSON is larger than the limit of \(limit) bytes"
+        case .size: "The JSON is larger than the limit of \(limit) bytes, which JSONReader.sizeLimit sets"
         }
     }
 

@@ -49,7 +49,7 @@ struct XMLTextParser {
 
     private mutating func run() throws {
         guard text.count <= limits.boundedSize else {
-            throw fault(.limit, "The XML is larger than the limit of \(limits.boundedSize) bytes", at: 0)
+            throw fault(.limit, "The XML is larger than the limit of \(limits.boundedSize) bytes, which XMLLimits.size sets", at: 0)
         }
         try skipDeclaration()
         while index < text.count {
@@ -154,7 +154,7 @@ struct XMLTextParser {
         let start = index
         guard !hasRoot || !open.isEmpty else { throw fault(.syntax, "A second root element was found") }
         guard open.count < limits.boundedDepth else {
-            throw fault(.limit, "The XML is nested more than \(limits.boundedDepth) elements deep")
+            throw fault(.limit, "The XML is nested more than \(limits.boundedDepth) elements deep, the bound that XMLLimits.depth sets")
         }
         index += 1
         let name = try readName("an element's name")
@@ -222,7 +222,10 @@ struct XMLTextParser {
             }
             guard index > start else { throw fault(.syntax, "White space must separate the attributes of “\(shown(tag))”") }
             guard plain.count + declared.count < limits.boundedAttributes else {
-                throw fault(.limit, "The element “\(shown(tag))” has more than \(limits.boundedAttributes) attributes")
+                throw fault(
+                    .limit,
+                    "The element “\(shown(tag))” has more than \(limits.boundedAttributes) attributes, the bound that XMLLimits.attributes sets"
+                )
             }
             let attribute = try readAttribute()
             guard let prefix = declaredPrefix(attribute.name) else {
