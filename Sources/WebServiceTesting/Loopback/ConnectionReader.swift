@@ -15,7 +15,7 @@ struct MalformedRequest: Error {
 }
 
 /// Reads lines and bodies from a connection. Bytes received beyond a message stay for the next one (pipelining).
-package struct ConnectionReader {
+struct ConnectionReader {
     private static let lineLimit = 2 << 20
 
     private let socket: LoopbackSocket
@@ -23,7 +23,7 @@ package struct ConnectionReader {
     private var start = 0
     private var end = 0
 
-    package init(socket: LoopbackSocket) {
+    init(socket: LoopbackSocket) {
         self.socket = socket
     }
 

@@ -128,7 +128,7 @@ struct LoopbackConnection {
 }
 
 extension LoopbackRequest {
-    package init(head: RequestHead, connection: Int, numberOnConnection: Int) {
+    init(head: RequestHead, connection: Int, numberOnConnection: Int) {
         self.init(
             method: head.method, targetBytes: head.target, fields: head.fields, body: Data(), bodyLength: 0, trailers: [:],
             connection: connection, numberOnConnection: numberOnConnection, arrival: .now, parameters: [:],

@@ -77,21 +77,21 @@ extension LoopbackRequest: CustomStringConvertible {
 }
 
 /// The request line and the fields of a request (RFC 9112, sections 2 to 6).
-package struct RequestHead {
+struct RequestHead {
     /// The length of the body.
-    package enum BodyLength: Equatable {
+    enum BodyLength: Equatable {
         case bytes(Int)
         case chunks
     }
 
-    package let method: String
-    package let target: [UInt8]
+    let method: String
+    let target: [UInt8]
     let isHTTP10: Bool
-    package let fields: LoopbackFields
-    package let bodyLength: BodyLength
+    let fields: LoopbackFields
+    let bodyLength: BodyLength
 
     /// - Throws: ``MalformedRequest``.
-    package init(requestLine: [UInt8], fields: LoopbackFields) throws {
+    init(requestLine: [UInt8], fields: LoopbackFields) throws {
         let space = UInt8(ascii: " ")
         guard let first = requestLine.firstIndex(of: space), let last = requestLine.lastIndex(of: space), first < last else {
             throw MalformedRequest(reason: "The request line “\(String(decoding: requestLine, as: UTF8.self))” doesn't have three parts")

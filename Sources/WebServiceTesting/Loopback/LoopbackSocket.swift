@@ -19,7 +19,7 @@ private let goneEvent: Int16 = 0x2000
 #endif
 
 /// The reason why a connection's thread stops. It is the regular end, not an error of either side.
-package enum ConnectionEnd: Error {
+enum ConnectionEnd: Error {
     /// The client closed or reset the connection, or the socket failed.
     case clientGone
     /// The server is stopping.
@@ -29,9 +29,9 @@ package enum ConnectionEnd: Error {
 }
 
 /// A socket on the loopback interface that never blocks for longer than the server lives.
-package struct LoopbackSocket: Sendable {
+struct LoopbackSocket: Sendable {
     let descriptor: Int32
-    package let stop: StopSignal
+    let stop: StopSignal
 
     // MARK: Opening and closing
 
@@ -47,7 +47,7 @@ package struct LoopbackSocket: Sendable {
     }
 
     /// Binds a socket to a free port of 127.0.0.1 or `::1` without listening.
-    package static func bound(stop: StopSignal, isIPv6: Bool) throws(TestingFailure) -> (socket: LoopbackSocket, port: UInt16) {
+    static func bound(stop: StopSignal, isIPv6: Bool) throws(TestingFailure) -> (socket: LoopbackSocket, port: UInt16) {
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, streamKind, 0)
         guard descriptor >= 0 else { throw failure("open a socket") }
         let bound = LoopbackSocket(descriptor: descriptor, stop: stop)
@@ -123,7 +123,7 @@ package struct LoopbackSocket: Sendable {
         #endif
     }
 
-    package func close() {
+    func close() {
         #if canImport(Darwin)
         _ = Darwin.close(descriptor)
         #elseif canImport(Glibc)
@@ -140,7 +140,7 @@ package struct LoopbackSocket: Sendable {
     }
 
     /// Closes the sending side.
-    package func finishSending() {
+    func finishSending() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
@@ -157,7 +157,7 @@ package struct LoopbackSocket: Sendable {
     }
 
     /// Sends all bytes.
-    package func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
+    func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         var rest = bytes[...]
         while !rest.isEmpty {
             guard !stop.isRaised else { throw .stopped }
@@ -186,14 +186,14 @@ package struct LoopbackSocket: Sendable {
 
     // MARK: Waiting
 
-    package enum Readiness {
+    enum Readiness {
         case ready
         case stopped
         case timedOut
     }
 
     /// Waits until the socket is ready, the server stops, or the deadline passes.
-    package func wait(for events: Int16, until deadline: ContinuousClock.Instant?) -> Readiness {
+    func wait(for events: Int16, until deadline: ContinuousClock.Instant?) -> Readiness {
         while true {
             var polled = [
                 pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
@@ -214,7 +214,7 @@ package struct LoopbackSocket: Sendable {
     /// Pauses a response until the deadline, or forever if it is `nil`. Throws if the client disconnects or the server stops.
     ///
     /// A client that closes its sending side counts as gone, although it could still read.
-    package func pause(until deadline: ContinuousClock.Instant?) throws(ConnectionEnd) {
+    func pause(until deadline: ContinuousClock.Instant?) throws(ConnectionEnd) {
         #if canImport(Darwin)
         let event = isDataQueued ? 0 : goneEvent
         #else
@@ -246,7 +246,7 @@ package struct LoopbackSocket: Sendable {
     }
 
     /// Returns a failure with the system's last error.
-    package static func failure(_ what: String) -> TestingFailure {
+    static func failure(_ what: String) -> TestingFailure {
         let code = errno
         return TestingFailure("The loopback server could not \(what): \(String(cString: strerror(code))) (\(code))")
     }

@@ -19,7 +19,7 @@ public final class LoopbackWire {
     var reader: ConnectionReader
     private(set) var resetsAtEnd = false
 
-    package init(socket: LoopbackSocket, reader: ConnectionReader) {
+    init(socket: LoopbackSocket, reader: ConnectionReader) {
         self.socket = socket
         self.reader = reader
     }

@@ -9,7 +9,7 @@ import Musl
 #endif
 
 /// Wakes every waiting thread of a server: a pipe that all of them poll, and whose writing end is closed to stop.
-package final class StopSignal: Sendable {
+final class StopSignal: Sendable {
     private struct Ends {
         var reading: Int32
         var writing: Int32
@@ -19,7 +19,7 @@ package final class StopSignal: Sendable {
     /// The end to poll. It stays ready for all threads after the signal is raised.
     let descriptor: Int32
 
-    package init() throws(TestingFailure) {
+    init() throws(TestingFailure) {
         var pair: [Int32] = [-1, -1]
         guard pipe(&pair) == 0 else { throw LoopbackSocket.failure("make a pipe") }
         for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -42,7 +42,7 @@ package final class StopSignal: Sendable {
     }
 
     /// Waits for a number of milliseconds, or until the signal is raised.
-    package func wait(milliseconds: Int32) {
+    func wait(milliseconds: Int32) {
         var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         poll(&polled, 1, milliseconds)
     }

@@ -95,10 +95,10 @@ public struct RecordedExchange: Sendable, Hashable {
     }
 
     /// The first value of a field of the request, compared case-insensitively.
-    package func requestField(_ name: String) -> String? { Self.value(of: name, in: requestFields) }
+    func requestField(_ name: String) -> String? { Self.value(of: name, in: requestFields) }
 
     /// The first value of a field of the response, compared case-insensitively.
-    package func responseField(_ name: String) -> String? { Self.value(of: name, in: responseFields) }
+    func responseField(_ name: String) -> String? { Self.value(of: name, in: responseFields) }
 
     private static func value(of name: String, in fields: [Field]) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
