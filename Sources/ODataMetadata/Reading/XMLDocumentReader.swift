@@ -225,7 +225,11 @@ final class XMLDocumentReader: NSObject, XMLParserDelegate {
 
     private func begin(_ node: XMLNode) {
         if XMLNamespace.isThird(node.namespace) { hasThirdNamespace = true }
-        if node.namespace == XMLNamespace.edm { hasFourthSchema = true } else if XMLNamespace.isEDM(node.namespace) { hasOlderSchema = true }
+        if node.namespace == XMLNamespace.edm {
+            hasFourthSchema = true
+        } else if XMLNamespace.isEDM(node.namespace) {
+            hasOlderSchema = true
+        }
         // The defaults of a schema depend on the version.
         state.version = version
         schema = reader.schema(node)
