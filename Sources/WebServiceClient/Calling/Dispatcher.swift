@@ -10,7 +10,7 @@ struct Dispatcher: Sendable {
     let endpoint: ResolvedEndpoint
     let options: CallOptions
     /// The beginning of the call, by the clock of the stages that keep its deadline.
-    private(set) var started: MonotonicInstant
+    var started: MonotonicInstant
 
     init(state: ClientState, endpoint: ResolvedEndpoint, options: CallOptions = .none) {
         self.state = state
