@@ -107,7 +107,12 @@ public struct ODataDecoder: Sendable {
             throw NullResult.error(type, payload)
         } catch {
             guard let value = PayloadRoot.onlyValue(in: payload, refusedFor: error) else { throw error }
-            return try value.decode(type)
+            do {
+                return try value.decode(type)
+            } catch let inner {
+                // If the type can't be read from a value of this kind either, the object is what it was given.
+                throw PayloadRoot.isOfKind(inner, at: value) ? error : inner
+            }
         }
     }
 }

@@ -103,12 +103,16 @@ enum PayloadRoot {
     /// Returns the only value in a payload that a type refused because it isn't an object: a type with its own decoding may read a text, a
     /// number or an array. `nil` if the type refused the payload for another reason.
     static func onlyValue(in payload: PayloadDecoder, refusedFor error: any Error) -> PayloadDecoder? {
-        guard case .typeMismatch(_, let context) = error as? DecodingError, context.codingPath.count == payload.codingPath.count,
-            let object = payload.value.object
-        else { return nil }
+        guard isOfKind(error, at: payload), let object = payload.value.object else { return nil }
         let named = properties(of: object)
-        guard named.count == 1, let only = named.first, only.value.object == nil else { return nil }
+        guard named.count == 1, let only = named.first, only.value.object == nil, !only.value.isNull else { return nil }
         return payload.child(only.value, JSONKey(only.name))
+    }
+
+    /// Returns whether a type refused a value for its kind, such as an object where it reads a text.
+    static func isOfKind(_ error: any Error, at payload: PayloadDecoder) -> Bool {
+        guard case .typeMismatch(_, let context) = error as? DecodingError else { return false }
+        return context.codingPath.count == payload.codingPath.count
     }
 
     /// Returns an error if the payload is a collection and the type is one of a single object without a property of that name: a type whose
