@@ -32,8 +32,8 @@ extension LogValue {
         case .bool(let value): return text == (value ? "true" : "false")
         case .int(let value): return text == String(value)
         case .double(let value): return Double(text).map { $0 == value || $0.isNaN && value.isNaN } ?? false
-        case .array: return isRead(as: try? JSONSerialization.jsonObject(with: Data(text.utf8)))
-        case .string, .date, .data, .dictionary: return isRead(as: text)
+        case .array, .dictionary: return isRead(as: try? JSONSerialization.jsonObject(with: Data(text.utf8)))
+        case .string, .date, .data: return isRead(as: text)
         }
     }
 
@@ -68,7 +68,8 @@ extension LogMetadata {
     /// The values by their paths, for receivers without nesting.
     var flat: [(name: String, value: LogValue)] {
         flatMap { pair -> [(name: String, value: LogValue)] in
-            guard case .dictionary(let values) = pair.value else { return [(pair.key, pair.value)] }
+            // An empty dictionary has no nested names.
+            guard case .dictionary(let values) = pair.value, !values.isEmpty else { return [(pair.key, pair.value)] }
             return values.flat.map { ("\(pair.key).\($0.name)", $0.value) }
         }
     }
