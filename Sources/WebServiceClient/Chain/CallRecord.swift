@@ -241,13 +241,16 @@ package final class CallRecord: Sendable {
     /// The URL and the fields of the last answered request as sent; `nil` if the call, or the call's last hop, sent none.
     var sent: (url: URL, fields: HTTPFields)? { state.withLock { state in state.sent.map { ($0.url, $0.fields) } } }
 
-    /// The secrets of the call, and the credentials of its last answered request, which the server may repeat in its answer.
+    /// The secrets of the call, and those in the URL, the fields and the body of its last answered request, which the server may repeat in
+    /// its answer.
     ///
     /// - Parameter known: The secrets of the request without what authentication adds.
     package func secrets(adding known: RequestSecrets?) -> RequestSecrets? {
-        guard let sent = read({ $0.sent }) else { return known }
+        let (last, body) = state.withLock { ($0.sent, $0.exchange?.request.body) }
+        guard let sent = last else { return known }
         let known = known ?? sent.secrets
-        let credentials = RequestSecrets.credentials(in: sent.fields, known?.rules ?? .standard)
+        var credentials = RequestSecrets.credentials(in: sent.fields, known?.rules ?? .standard)
+        credentials += RequestSecrets.credentials(in: sent.url) + (body.map(RequestSecrets.credentials(in:)) ?? [])
         return RequestSecrets.adding((sent.secrets?.exactTexts ?? []) + credentials, to: known)
     }
 

@@ -96,6 +96,34 @@ import Testing
         expectMasked("\(refused.message)", place)
     }
 
+    struct SecretCall: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let make: @Sendable (WebServiceClient) -> ServiceCall
+
+        init(_ name: String, _ make: @escaping @Sendable (WebServiceClient) -> ServiceCall) {
+            testDescription = name
+            self.make = make
+        }
+    }
+
+    static let calls = [
+        SecretCall("query") { $0.http.get("/x?a=1&api_key=zq81-opaque~77%2Fx") },
+        SecretCall("query item") { $0.http.get("/x").query("access_token", secret) },
+        SecretCall("JSON") { $0.http.post("/x").body(["user": "ada", "password": secret]) },
+        SecretCall("nested JSON") { $0.http.post("/x").body(["logins": [["user": "ada", "pin": secret]]]) },
+        SecretCall("form") { $0.http.post("/x").describing { $0.serializer(FormSerializer()) }.body(["user": "ada", "db_pass": secret]) },
+        SecretCall("text") { $0.http.post("/x").body(Data("token: \(secret)".utf8)) },
+    ]
+
+    @Test(arguments: calls) func `errors don't show the secrets of URLs and bodies that a service repeats`(call: SecretCall) async throws {
+        let client = client(Place("call") { _ in }, Echo())
+        let error = try #require(await serviceError { _ = try await call.make(client).value(String.self) })
+        for text in ["\(error)", String(reflecting: error), error.response?.bodyText(upTo: 500) ?? "", error.request?.url ?? ""] {
+            #expect(!text.contains("zq81"), "\(call.testDescription): \(text)")
+        }
+        #expect(error.description.contains("The key <masked> isn't known"), "\(error)")
+    }
+
     @Test(arguments: [true, false]) func `a session's secrets aren't shown, also if calls share the exchange`(isShared: Bool) async throws {
         let place = Place("session") { _ in }
         let client = client(place, Echo())

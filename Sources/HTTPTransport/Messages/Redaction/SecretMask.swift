@@ -98,8 +98,11 @@ package enum SecretMask {
     /// Returns the text of a body with its secrets masked: in form items, parts of multipart forms, JSON members, XML elements,
     /// `name=value` text, and tokens of a known form.
     package static func text(ofBody body: String, contentType: String?, of secrets: RequestSecrets? = nil) -> String {
-        let isForm = contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
-        return text(isForm ? maskedPairs(body[...]) : body, of: secrets)
+        text(isForm(contentType) ? maskedPairs(body[...]) : body, of: secrets)
+    }
+
+    fileprivate static func isForm(_ contentType: String?) -> Bool {
+        contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
     }
 
     /// The number of bytes searched beyond the shown ones, because a secret that is cut in half can't be recognized.
@@ -198,13 +201,29 @@ package enum SecretMask {
 
     private static func maskedPairs(_ pairs: Substring) -> String {
         pairs.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            let name = String(pair[..<equals])
-            // A route's placeholder isn't a value.
-            let isPlaceholder = pair[equals...].starts(with: "=%%".unicodeScalars)
-            return hidesParameter(named: name.removingPercentEncoding ?? name) && !isPlaceholder ? name + "=" + mask : String(pair)
+            secretPair(pair).map { $0.name + "=" + mask } ?? String(pair)
         }
         .joined(separator: "&")
+    }
+
+    /// Returns the decoded values of secret parameters. Short values of names such as `code`, which are often harmless, are left out: they are
+    /// words of other texts.
+    fileprivate static func secretValues(inPairs pairs: Substring) -> [String] {
+        pairs.unicodeScalars.split(separator: "&").compactMap { pair in
+            guard let (name, value) = secretPair(pair) else { return nil }
+            guard value.utf8.count >= 12 || hidesMember(named: name.removingPercentEncoding ?? name) else { return nil }
+            return value.replacing("+", with: " ").removingPercentEncoding ?? value
+        }
+    }
+
+    /// Returns the name and the value, as written, of a pair with a secret; `nil` for other pairs.
+    private static func secretPair(_ pair: Substring.UnicodeScalarView) -> (name: String, value: String)? {
+        guard let equals = pair.firstIndex(of: "=") else { return nil }
+        let name = String(pair[..<equals])
+        // A route's placeholder isn't a value.
+        let isPlaceholder = pair[equals...].starts(with: "=%%".unicodeScalars)
+        guard hidesParameter(named: name.removingPercentEncoding ?? name), !isPlaceholder else { return nil }
+        return (name, String(pair[pair.index(after: equals)...]))
     }
 }
 
@@ -273,6 +292,27 @@ package final class RequestSecrets: Sendable, Hashable {
             return [rest, String(String(decoding: pair, as: UTF8.self).drop { $0 != ":" }.dropFirst())]
         }
         return found.filter { $0.utf8.count >= 6 }
+    }
+
+    /// Returns the secrets in the URL of a request, as a server may repeat them: the password, or the user without one, and the values of
+    /// secret parameters.
+    package static func credentials(in url: URL) -> [String] {
+        var found = [url.password(percentEncoded: false) ?? url.user(percentEncoded: false)].compactMap(\.self)
+        if let query = url.query(percentEncoded: true) { found += SecretMask.secretValues(inPairs: query[...]) }
+        return found.filter { $0.utf8.count >= 6 }
+    }
+
+    /// The limits of a body that is searched for secrets, and the number of those that are used: each is searched for in the answer.
+    private static let longestBody = 16 * 1024
+    private static let mostOfBody = 16
+
+    /// Returns the secrets in a text body in memory, as a server may repeat them.
+    package static func credentials(in body: RequestBody) -> [String] {
+        guard let length = body.length, (6...Int64(longestBody)).contains(length), let data = body.data else { return [] }
+        let text = String(decoding: data, as: UTF8.self)
+        let isForm = SecretMask.isForm(body.contentType)
+        let found = isForm ? SecretMask.secretValues(inPairs: text[...]) : SecretRules.standard.secrets(in: text)
+        return Array(found.filter { $0.utf8.count >= 6 }.prefix(mostOfBody))
     }
 
     /// Whether both hide the same texts and use the same rules.

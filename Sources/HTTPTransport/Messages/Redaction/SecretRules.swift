@@ -63,6 +63,14 @@ package struct SecretRules: Sendable {
         }
     }
 
+    /// Returns the secrets in a text, as written there.
+    package func secrets(in text: String) -> [String] {
+        text.withBytes { bytes in
+            var search = SecretSearch(rules: self, size: bytes.count)
+            return search.secrets(in: bytes).merged().map { String(decoding: bytes[$0], as: UTF8.self) }
+        }
+    }
+
     /// Returns a text with the given byte ranges masked.
     package static func text(of bytes: UnsafeBufferPointer<UInt8>, masking ranges: [Range<Int>]) -> String {
         var result: [UInt8] = []

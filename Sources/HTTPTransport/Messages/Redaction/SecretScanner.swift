@@ -251,7 +251,7 @@ extension SecretScanner {
         return name
     }
 
-    /// Whether a byte may stand between a name and its separator: `"name" =`, `name[]=`, `AnyHashable("name"):`.
+    /// Whether a byte can come between a name and its separator: `"name" =`, `name[]=`, `AnyHashable("name"):`.
     private func isAfterName(_ index: Int, isBracketed: Bool) -> Bool {
         let byte = bytes[index]
         if byte == UInt8(ascii: "[") { return isBracketed }
