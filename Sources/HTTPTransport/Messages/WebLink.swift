@@ -232,3 +232,21 @@ package enum ExtendedValue {
         }
     }
 }
+
+extension WebLink: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The target, with secrets masked, and the relations: `https://api.example.com/issues?page=2 (next)`.
+    public var description: String { VisibleText.of("\(SecretMask.text(ofURL: reference)) (\(relations.joined(separator: " ")))") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The parts, with secrets in URLs masked.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "reference": SecretMask.text(ofURL: reference), "url": url.map(SecretMask.text(of:)) ?? "nil", "relations": relations,
+                "anchor": anchor.map(SecretMask.text(ofURL:)) ?? "nil", "parameters": parameters,
+            ])
+    }
+}

@@ -103,6 +103,15 @@ import Testing
         }
     }
 
+    @Test func `The texts of a link show no secrets of its URL`() throws {
+        let link = try #require(links("<https://ada:Zq7mK2vX@h.test/p?access_token=Zq7mK2vX&page=2>; rel=\"next last\"").first)
+        #expect(link.description == "https://<masked>@h.test/p?access_token=<masked>&page=2 (next last)")
+        var dumped = ""
+        dump([link], to: &dumped)
+        let texts = ["\([link])", String(reflecting: link), "\(Optional(link) as Any)", dumped]
+        #expect(texts.allSatisfy { !$0.contains("Zq7mK2") && $0.contains("next") }, "\(texts)")
+    }
+
     @Test func `No text is a trap`() {
         for text in RandomText.hostile(seed: 7, count: Sweep.rounds(ofAll: 4_000)) {
             _ = links(text, "<\(text)>; rel=\"\(text)\"; \(text); title*=\(text)", "<a>;\(text)=\(text),\(text)")

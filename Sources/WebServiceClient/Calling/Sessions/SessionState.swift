@@ -97,6 +97,17 @@ public struct SessionState: Sendable, Hashable {
     }
 }
 
+extension SessionState.QueryItem: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name, and the value with its secrets masked. The session knows which other names are secret: print the session.
+    public var description: String { SessionState.text(of: self, isSecret: SecretMask.hidesParameter(named: name)) }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["item": description]) }
+}
+
 extension SessionState: Codable {
     private enum CodingKeys: String, CodingKey {
         case headers, query
@@ -152,9 +163,11 @@ extension SessionState: CustomStringConvertible, CustomDebugStringConvertible, C
             self,
             children: [
                 "headers": headers.map { "\($0.name): \(SecretMask.text(of: $0, rules: rules))" },
-                "query": query.map { item in
-                    item.name + (item.value.map { "=" + (isSecret(query: item.name) ? SecretMask.mask : SecretMask.text($0)) } ?? "")
-                },
+                "query": query.map { Self.text(of: $0, isSecret: isSecret(query: $0.name)) },
             ])
+    }
+
+    fileprivate static func text(of item: QueryItem, isSecret: Bool) -> String {
+        item.name + (item.value.map { "=" + (isSecret ? SecretMask.mask : SecretMask.text($0)) } ?? "")
     }
 }

@@ -32,6 +32,17 @@ public struct CacheKey: Sendable, Hashable {
     }
 }
 
+extension CacheKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL, with secrets masked. The partition is a digest.
+    public var description: String { VisibleText.of(SecretMask.text(ofURL: url)) }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The partition and the masked URL.
+    public var customMirror: Mirror { Mirror(self, children: ["partition": partition, "url": description]) }
+}
+
 /// A request field that selects one of the responses of a URL (RFC 9111 §4.1).
 struct SelectingField: Sendable, Hashable {
     /// The field's name.

@@ -48,7 +48,7 @@ public struct ResponseCache: Sendable {
     // MARK: Looking
 
     /// A stored response, as a program sees it.
-    public struct Entry: Sendable, Hashable, CustomStringConvertible {
+    public struct Entry: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         /// The URL without its fragment.
         public let url: String
         /// The status code.
@@ -78,6 +78,16 @@ public struct ResponseCache: Sendable {
 
         /// The status and the URL, with secrets masked.
         public var description: String { "\(status) \(SecretMask.text(ofURL: url))" }
+
+        /// The status, the masked URL, and what the program declared.
+        public var customMirror: Mirror {
+            Mirror(
+                self,
+                children: [
+                    "status": status, "url": SecretMask.text(ofURL: url), "identifier": identifier ?? "nil", "tags": tags,
+                    "received": received, "freshUntil": freshUntil, "bodyLength": bodyLength,
+                ])
+        }
     }
 
     /// The stored responses, the newest first.

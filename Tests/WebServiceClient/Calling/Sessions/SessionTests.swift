@@ -264,4 +264,29 @@ import WebServiceTesting
         }
         #expect(client.session.state.query.count == 20)
     }
+
+    @Test func `a printed item, cache key or cache entry shows no secrets`() async throws {
+        let url = "https://api.test/p?access_token=Zq7mK2vX&page=2"
+        let (item, key) = (SessionState.QueryItem("access_token", "Zq7mK2vX"), CacheKey(partition: "p1", url: url))
+        #expect(item.description == "access_token=<masked>" && SessionState.QueryItem("page", "2").description == "page=2")
+        #expect(SessionState.QueryItem("flag", nil).description == "flag")
+        #expect(key.description == "https://api.test/p?access_token=<masked>&page=2")
+        let stub = StubTransport()
+        stub.fallback(.json("1", headers: ["Cache-Control": "max-age=60"]))
+        let cache = ResponseCache()
+        let client = WebServiceClient(serviceRoot: "https://api.test") {
+            $0.transport = stub
+            $0.cache = cache
+        }
+        #expect(try await client.http.get("/p?access_token=Zq7mK2vX&page=2").value(Int.self) == 1)
+        let entry = try #require(await cache.entries().first)
+        #expect(entry.url == url)
+        for value in [item, key, entry] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", "\([value])", String(reflecting: value), dumped] {
+                #expect(!text.contains("Zq7mK2") && text.contains("<masked>"), "\(text)")
+            }
+        }
+    }
 }
