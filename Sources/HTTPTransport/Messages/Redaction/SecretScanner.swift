@@ -267,7 +267,14 @@ extension SecretScanner {
         var start = name.range.lowerBound - 1
         let limit = max(0, start - 24)
         while start > limit, isNamePart(bytes[start - 1]) { start -= 1 }
-        guard start < name.range.lowerBound - 1 else { return false }
+        let first = start..<name.range.lowerBound - 1
+        guard !first.isEmpty else { return false }
+        // Parameters of a challenge whose scheme is the first word: `Bearer error="invalid_token"`.
+        if bytes[first].elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }),
+            ["error", "realm", "scope"].contains(where: { bytes[name.range].elementsEqual($0.utf8) })
+        {
+            return false
+        }
         return names.hides(bytes[start..<name.range.upperBound], isParameter: false)
     }
 

@@ -78,6 +78,8 @@ import Testing
         ("<a>&#60;password&#62;Zq7mK2vXw9&#60;/password&#62;</a>", "<a>&#60;password&#62;<masked>&#60;/password&#62;</a>"),
         ("<a>&#x3C;password&#x3e;Zq7mK2vXw9&#x3C;/password&#x3E;</a>", "<a>&#x3C;password&#x3e;<masked>&#x3C;/password&#x3E;</a>"),
         ("[AnyHashable(\"password\"): \"Zq7mK2vXw9\"]", "[AnyHashable(\"password\"): \"<masked>\"]"),
+        (#"Bearer error="invalid_token", scope="read""#, #"Bearer error="invalid_token", scope="read""#),
+        (#"Bearer token="Zq7mK2vXw9", x=1"#, #"Bearer token="<masked>", x=1"#), ("bearer key: Zq7mK2vXw9", "bearer key: <masked>"),
         ("Bearer \"Zq7mK2vXw9\"", "Bearer \"<masked>\""), ("tokens[]=Zq7mK2vXw9&a=1", "tokens[]=<masked>&a=1"),
         (
             "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\na\n--Zq7mK2vXw9\r\n--b--\r\n",
