@@ -246,7 +246,7 @@ package final class CallRecord: Sendable {
     ///
     /// - Parameter known: The secrets of the request without what authentication adds.
     package func secrets(adding known: RequestSecrets?) -> RequestSecrets? {
-        let (last, body) = state.withLock { ($0.sent, $0.exchange?.request.body) }
+        let (last, body) = read { ($0.sent, $0.exchange?.request.body) }
         guard let sent = last else { return known }
         let known = known ?? sent.secrets
         var credentials = RequestSecrets.credentials(in: sent.fields, known?.rules ?? .standard)
