@@ -240,13 +240,16 @@ extension WebLink: CustomStringConvertible, CustomDebugStringConvertible, Custom
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The parts, with secrets in URLs masked.
+    /// The parts, with secrets masked.
     public var customMirror: Mirror {
-        Mirror(
+        let shown = parameters.map { parameter in
+            "\(parameter.name)=\(SecretMask.hidesParameter(named: parameter.name) ? SecretMask.mask : SecretMask.text(parameter.value))"
+        }
+        return Mirror(
             self,
             children: [
                 "reference": SecretMask.text(ofURL: reference), "url": url.map(SecretMask.text(of:)) ?? "nil", "relations": relations,
-                "anchor": anchor.map(SecretMask.text(ofURL:)) ?? "nil", "parameters": parameters,
+                "anchor": anchor.map(SecretMask.text(ofURL:)) ?? "nil", "parameters": shown,
             ])
     }
 }

@@ -88,7 +88,7 @@ extension EdmStream {
 }
 
 extension MediaType {
-    fileprivate var isJSON: Bool { subtype == "json" || suffix == "json" }
+    var isJSON: Bool { subtype == "json" || suffix == "json" }
 }
 
 extension KeyedDecodingContainer {

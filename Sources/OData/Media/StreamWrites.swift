@@ -22,8 +22,16 @@ extension ODataClient {
         var operation = try writing(.put, stream, if: condition)
         operation.bytes = (content, try checked(contentType, stream.operation))
         let mustExist = operation.condition.header(printer.version)?.name == "If-Match"
+        let request: ServiceCall = try call(operation)
+        // A service may answer with the stream itself, which can be a web page, or JSON with an error in it.
+        let type = MediaType(contentType)
+        if type?.isJSON != false || ["text/html", "application/xhtml+xml"].contains(type?.essence) {
+            let response: ServiceResponse<NoContent> = try await self.response(
+                request, stream.operation, for: .changing(mustExist: mustExist))
+            return response.headers["ETag"]
+        }
         let response: ServiceResponse<Confirmation?> = try await self.response(
-            try call(operation), stream.operation, for: .changing(mustExist: mustExist))
+            request, stream.operation, for: .changing(mustExist: mustExist))
         return response.headers["ETag"]
     }
 

@@ -218,8 +218,8 @@ struct PrimitiveCheck {
         case .decimal(let number):
             let isInRange =
                 switch type {
-                case "Edm.Double": Double(number.description)?.isFinite ?? true
-                case "Edm.Single": Float(number.description)?.isFinite ?? true
+                case "Edm.Double" where number.isFinite: Double(number.description)?.isFinite ?? true
+                case "Edm.Single" where number.isFinite: Float(number.description)?.isFinite ?? true
                 default: true
                 }
             guard isInRange else { return "a number out of its range" }

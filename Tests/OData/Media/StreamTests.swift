@@ -47,6 +47,19 @@ import WebServiceTesting
         }
     }
 
+    @Test func `a service may answer a written stream with the stream`() async throws {
+        let client = client()
+        for (type, text) in [("text/html", "<html></html>"), ("application/json", #"{"error":{"code":"a","message":"b"}}"#)] {
+            stub.fallback(.data(Data(text.utf8), type: type, headers: ["ETag": "\"m2\""]))
+            let tag = try await client.setContent(
+                of: StreamReference(mediaOf: photo), to: RequestBody(Data(text.utf8)), contentType: type)
+            #expect(tag == "\"m2\"")
+            await #expect(throws: ServiceError.self) {
+                try await client.setContent(of: StreamReference(mediaOf: photo), to: RequestBody(png), contentType: "image/png")
+            }
+        }
+    }
+
     @Test func `without its location, a new media entity can't get its properties`() async throws {
         let client = client()
         let photos = FetchRequest<DynamicEntity>(from: "Photos")

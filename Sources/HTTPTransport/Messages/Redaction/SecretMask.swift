@@ -299,12 +299,19 @@ package final class RequestSecrets: Sendable, Hashable {
     package static func credentials(in url: URL) -> [String] {
         var found = [url.password(percentEncoded: false) ?? url.user(percentEncoded: false)].compactMap(\.self)
         if let query = url.query(percentEncoded: true) { found += SecretMask.secretValues(inPairs: query[...]) }
-        return found.filter { $0.utf8.count >= 6 }
+        return Array(found.filter(isRecognizable).prefix(mostSecrets))
     }
 
-    /// The limits of a body that is searched for secrets, and the number of those that are used: each is searched for in the answer.
+    /// The limit of a body that is searched for secrets.
     private static let longestBody = 16 * 1024
-    private static let mostOfBody = 16
+    /// The number of secrets that are used of a URL or a body: each is searched for in the answer.
+    private static let mostSecrets = 16
+
+    /// Whether a text can be told from the words and numbers of other texts.
+    private static func isRecognizable(_ text: String) -> Bool {
+        guard text.utf8.count >= 6 else { return false }
+        return text.utf8.count >= 12 || !(text.utf8.allSatisfy(\.isDigit) || text.utf8.allSatisfy { (0x61...0x7A).contains($0) })
+    }
 
     /// Returns the secrets in a text body in memory, as a server may repeat them.
     package static func credentials(in body: RequestBody) -> [String] {
@@ -312,7 +319,11 @@ package final class RequestSecrets: Sendable, Hashable {
         let text = String(decoding: data, as: UTF8.self)
         let isForm = SecretMask.isForm(body.contentType)
         let found = isForm ? SecretMask.secretValues(inPairs: text[...]) : SecretRules.standard.secrets(in: text)
-        return Array(found.filter { $0.utf8.count >= 6 }.prefix(mostOfBody))
+        return found.filter(isRecognizable).prefix(mostSecrets).flatMap { secret in
+            // JSON escapes characters that the server repeats as they are.
+            let plain = secret.contains("\\") ? try? JSONDecoder().decode(String.self, from: Data("\"\(secret)\"".utf8)) : nil
+            return [secret] + (plain.map { [$0] } ?? [])
+        }
     }
 
     /// Whether both hide the same texts and use the same rules.

@@ -16,6 +16,8 @@ struct SecretScanner {
     var awaitsValueInTag = false
     /// The start of the last value whose name may follow: `"value": "…", "name": "X-Api-Key"`.
     var lastValue: Int?
+    /// The end of the last name whose value may follow.
+    var lastName: Int?
     /// The number of bytes examined in search of the ends of elements.
     var lookahead = 0
 
@@ -292,7 +294,7 @@ extension SecretScanner {
     /// - Parameter name: The name of the block.
     /// - Returns: The lines, without the indentation of the first; `nil` if no block begins here.
     func block(after separator: Int, of name: Range<Int>) -> Range<Int>? {
-        guard bytes[separator] == UInt8(ascii: ":"), var line = endOfBlockHeader(after: separator) else { return nil }
+        guard bytes[separator] == UInt8(ascii: ":"), var line = endOfBlockHeader(after: separator, of: name.lowerBound) else { return nil }
         let indentation = column(of: name.lowerBound)
         var content: Range<Int>?
         while line < bytes.count {
@@ -311,7 +313,7 @@ extension SecretScanner {
 
     /// Returns the end of a line with nothing, or with `|` or `>` and an optional prefix (a tag, an anchor) and suffix (indentation, chomping,
     /// a comment); `nil` if the line contains anything else.
-    private func endOfBlockHeader(after separator: Int) -> Int? {
+    private func endOfBlockHeader(after separator: Int, of name: Int) -> Int? {
         let limit = min(bytes.count, separator + Self.reach)
         var index = end(from: separator + 1, to: limit, while: \.isBlank)
         while index < limit, bytes[index] == UInt8(ascii: "!") || bytes[index] == UInt8(ascii: "&") {
@@ -319,14 +321,25 @@ extension SecretScanner {
             index = end(from: index, to: limit, while: \.isBlank)
         }
         guard index < limit else { return nil }
-        if bytes[index] == 0x0A { return index + 1 }
-        if bytes[index] == 0x0D, index + 1 < limit, bytes[index + 1] == 0x0A { return index + 2 }
+        if bytes[index].isLineEnd {
+            // The lines after the end of a sentence, such as `Invalid password:`, are no value.
+            guard beginsLine(name) else { return nil }
+            if bytes[index] == 0x0A { return index + 1 }
+            if index + 1 < limit, bytes[index + 1] == 0x0A { return index + 2 }
+        }
         guard bytes[index] == UInt8(ascii: "|") || bytes[index] == UInt8(ascii: ">") else { return nil }
         index = end(from: index + 1, to: min(limit, index + 3)) { $0.isDigit || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
         index = end(from: index, to: limit, while: \.isBlank)
         if index < limit, bytes[index] == UInt8(ascii: "#") { index = end(from: index, to: limit) { !$0.isLineEnd } }
         guard index < limit, bytes[index].isLineEnd else { return nil }
         return index + 1
+    }
+
+    /// Whether only blanks and the dashes of sequences precede a place in its line.
+    private func beginsLine(_ place: Int) -> Bool {
+        let limit = max(0, place - Self.reach)
+        let before = bytes[limit..<place].last { !$0.isBlank && $0 != UInt8(ascii: "-") }
+        return before.map(\.isLineEnd) ?? (limit == 0)
     }
 
     /// Returns the indentation of a line's content, including the dashes of sequences; 0 if the line begins too far back.

@@ -17,13 +17,19 @@ extension SecretScanner {
             let isAwaited = awaitsValue && isValuing
             if isAwaited || !awaitsValue, bytes.isNaming(name.range) {
                 let isSecret = quotedName(from: start).map { names.hides(bytes[$0], isParameter: true) } ?? false
-                let value = isSecret ? valueBefore(name.range) : nil
-                if let value { found.append(value) }
+                let value = valueBefore(name.range)
+                if isSecret, let value, !value.isEmpty, !isHarmless(value) { found.append(value) }
                 awaitsValue = isSecret && value == nil
+                lastName = value == nil ? name.range.upperBound : nil
             }
-            if isValuing, !isAwaited { lastValue = start }
+            if isValuing, !isAwaited {
+                // The value of a name before it isn't that of a name after it.
+                lastValue = lastName.map { hasBorder($0..<start) } ?? true ? start : nil
+                lastName = nil
+            }
             guard isAwaited else { return separator + 1 }
             awaitsValue = false
+            lastName = nil
         }
         let content =
             (name.isQuoted ? nil : block(after: separator, of: name.range))
@@ -34,16 +40,18 @@ extension SecretScanner {
         return content.upperBound
     }
 
-    /// Returns the content of the last value if it is in quotes, and in the same object or tag as this name. The searches don't overlap.
+    /// Returns the content of the last value if it is in quotes, and in the same object or tag as this name, whose value it is. The searches
+    /// don't overlap.
     private mutating func valueBefore(_ name: Range<Int>) -> Range<Int>? {
         guard let start = lastValue, start < name.lowerBound else { return nil }
         lastValue = nil
-        guard bytes[start].isQuote, let end = closing(of: start, to: name.lowerBound) else { return nil }
-        let content = start + 1..<end
-        guard !content.isEmpty, !isHarmless(content), !bytes[end..<name.lowerBound].contains(where: { "{}<>".utf8.contains($0) }) else {
-            return nil
-        }
-        return content
+        guard bytes[start].isQuote, let end = closing(of: start, to: name.lowerBound), !hasBorder(end..<name.lowerBound) else { return nil }
+        return start + 1..<end
+    }
+
+    /// Whether an object or a tag begins or ends here.
+    private func hasBorder(_ range: Range<Int>) -> Bool {
+        range.lowerBound < range.upperBound && bytes[range].contains { "{}<>()".utf8.contains($0) }
     }
 
     /// Returns the content of a secret part of a multipart form (RFC 7578 §4.2). It follows the part's fields, one of which is
@@ -162,7 +170,7 @@ extension SecretScanner {
         guard isTriple(start) else { return nil }
         var end = start + 3
         while end < bytes.count, !isTriple(end) { end += 1 }
-        return start + 3..<end
+        return end < bytes.count ? start + 3..<end : nil
     }
 
     /// Whether a comma, semicolon or ampersand ends a value: nothing follows it, or the next name does.

@@ -73,6 +73,23 @@ import Testing
         ),
         (#"{"content":"Zq7mK2vXw9","enabled":true,"header":"X-Api-Key"}"#, #"{"content":"<masked>","enabled":true,"header":"X-Api-Key"}"#),
         (#"[{"value":"dark"},{"name":"password","value":"Zq7mK2vXw9"}]"#, #"[{"value":"dark"},{"name":"password","value":"<masked>"}]"#),
+        (
+            "- name: \"DB_HOST\"\n  value: \"db-1\"\n- name: \"DB_PASSWORD\"\n  value: \"Zq7mK2vXw9\"\n- name: \"A\"\n  value: \"b\"",
+            "- name: \"DB_HOST\"\n  value: \"db-1\"\n- name: \"DB_PASSWORD\"\n  value: \"<masked>\"\n- name: \"A\"\n  value: \"b\""
+        ),
+        (
+            #"[Item(name: "Accept", value: "text/html"), Item(name: "X-Api-Key", value: "Zq7mK2vXw9"), Item(name: "A", value: "b")]"#,
+            #"[Item(name: "Accept", value: "text/html"), Item(name: "X-Api-Key", value: "<masked>"), Item(name: "A", value: "b")]"#
+        ),
+        (
+            #"[Item(value: "text/html", name: "Accept"), Item(value: "Zq7mK2vXw9", name: "X-Api-Key"), Item(value: "b", name: "A")]"#,
+            #"[Item(value: "text/html", name: "Accept"), Item(value: "<masked>", name: "X-Api-Key"), Item(value: "b", name: "A")]"#
+        ),
+        (#"{"name":"Bob"},{"value":"Zq7mK2vXw9","name":"password"}"#, #"{"name":"Bob"},{"value":"<masked>","name":"password"}"#),
+        (#"value="a" name="b" value="Zq7mK2vXw9" name="password""#, #"value="a" name="b" value="<masked>" name="password""#),
+        (#"name="b" value="a" name="password" value="Zq7mK2vXw9""#, #"name="b" value="a" name="password" value="<masked>""#),
+        ("Invalid password:\n    at Login.swift:12\n", "Invalid password:\n    at Login.swift:12\n"),
+        (#"{""token"":"""",""n"":1}"#, #"{""token"":"""",""n"":1}"#),
         ("<param value=\"Zq7mK2vXw9\" name=\"password\"/>", "<param value=\"<masked>\" name=\"password\"/>"),
         ("<password><!-- c -->Zq7mK2vXw9</password><a/>", "<password><masked></password><a/>"),
         ("<a>&#60;password&#62;Zq7mK2vXw9&#60;/password&#62;</a>", "<a>&#60;password&#62;<masked>&#60;/password&#62;</a>"),
@@ -93,6 +110,13 @@ import Testing
     func `Values are found in the spellings of languages and formats`(text: String, masked: String) {
         #expect(SecretMask.text(text) == masked)
         #expect(SecretMask.text(ofBody: text, contentType: "text/plain") == masked)
+    }
+
+    @Test func `Words and numbers of a request aren't searched for in its answer`() {
+        let body = #"{"max_tokens":100000,"token_type":"bearer","password":"Zq\"7mK2v"}"#
+        #expect(RequestSecrets.credentials(in: RequestBody(Data(body.utf8))) == [#"Zq\"7mK2v"#, #"Zq"7mK2v"#])
+        let url = "https://h.test/?token=100000&api_key=secret&password=Zq7mK2v&pin=1234&access_token=onlylowercase"
+        #expect(URL(string: url).map(RequestSecrets.credentials(in:)) == ["Zq7mK2v", "onlylowercase"])
     }
 
     @Test func `Fields that carry keys are secrets`() {
