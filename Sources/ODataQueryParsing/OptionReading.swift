@@ -244,7 +244,6 @@ extension QueryReader {
         index += 1
         while isSearchByte(at: index) || isNext("'") { index += 1 }
         let word = try text(start..<index)
-        guard !["AND", "OR", "NOT"].contains(word) else { throw expected("a word or a phrase", at: start) }
         // The printer would quote such a word, so it becomes a phrase.
         return SearchTerm.isPlain(word) ? .words(word) : .phrase(word)
     }

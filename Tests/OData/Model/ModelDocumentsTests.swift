@@ -106,9 +106,20 @@ private struct SampleValues {
         return object
     }
 
+    /// A value in GeoJSON of a kind such as `LineString`.
+    private static func shape(_ kind: String) -> ODataValue {
+        switch kind {
+        case "Collection": ["type": "GeometryCollection", "geometries": [["type": "Point", "coordinates": [1, 2]]]]
+        case "LineString", "MultiPoint": ["type": .string(kind), "coordinates": [[1, 2], [3, 4]]]
+        case "Polygon", "MultiLineString": ["type": .string(kind), "coordinates": [[[1, 2], [3, 4], [3, 2], [1, 2]]]]
+        case "MultiPolygon": ["type": .string(kind), "coordinates": [[[[1, 2], [3, 4], [3, 2], [1, 2]]]]]
+        default: ["type": "Point", "coordinates": [1, 2]]
+        }
+    }
+
     private func value(_ type: String, _ depth: Int) -> ODataValue? {
         if let value = Self.values[type] { return value }
-        if type.hasPrefix("Edm.Geo") { return ["type": "Point", "coordinates": [1, 2]] }
+        if type.hasPrefix("Edm.Geo") { return Self.shape(type.replacing(/Edm\.Geo(graphy|metry)/, with: "")) }
         switch model.type(type) {
         case .enumeration(let enumeration)?: return enumeration.members.first.map { .string($0.name) }
         case .definition(let definition)?: return value(definition.underlyingType.name, depth)
