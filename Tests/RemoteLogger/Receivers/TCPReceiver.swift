@@ -91,7 +91,11 @@ final class TCPReceiver: Sendable {
                 if action != .stall { readable.append((open[index].file, open[index].number)) }
             }
             queries += readable.map { pollfd(fd: $0.file, events: Int16(POLLIN), revents: 0) }
-            guard poll(&queries, nfds_t(queries.count), ends ? 0 : 20) >= 0 else { break }
+            guard poll(&queries, nfds_t(queries.count), ends ? 0 : 20) >= 0 else {
+                // A signal, or a lower limit of descriptors that another test sets for a moment, ends this wait only.
+                Thread.sleep(forTimeInterval: 0.001)
+                continue
+            }
             if queries[0].revents != 0 {
                 let file = accept(listener, nil, nil)
                 let number = state.withLock { state in
