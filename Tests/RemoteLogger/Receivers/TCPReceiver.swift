@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import WebServiceClient
 
 #if canImport(Darwin)
@@ -112,8 +113,11 @@ final class TCPReceiver: Sendable {
                     if action == .chatter { _ = send(connection.file, Self.chatter, Self.chatter.count, Self.quietly) }
                     continue
                 }
+                let port = RawConnection(connection.file).clientPort
                 // With unread bytes, this resets the connection.
                 close(connection.file)
+                // A test may advance its clock after this, as if the connection had outlived that time.
+                while !RawConnection.hasArrived(atClientPort: port) { Thread.sleep(forTimeInterval: 0.001) }
                 state.withLock { $0.closed += 1 }
                 open.removeAll { $0.file == connection.file }
             }
