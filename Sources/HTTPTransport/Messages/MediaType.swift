@@ -43,6 +43,9 @@ public struct MediaType: Sendable, Hashable {
         essence = type + "/" + subtype
     }
 
+    /// Whether the type is one of web pages.
+    package var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
+
     /// The value of the first parameter with that name, ignoring case.
     public subscript(name: String) -> String? {
         if parameters.isEmpty { return nil }

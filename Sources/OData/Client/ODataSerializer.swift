@@ -109,9 +109,7 @@ struct Confirmation: Decodable, Sendable {
     /// - Throws: `SerializationError` for a web page, and ``ODataErrorBody`` for an error with the status of a success.
     init(_ body: Data, contentType: String?) throws {
         let begin = body.first { $0 > 0x20 }
-        if begin == UInt8(ascii: "<"), let type = contentType.flatMap({ MediaType($0) }),
-            ["text/html", "application/xhtml+xml"].contains(type.essence)
-        {
+        if begin == UInt8(ascii: "<"), let type = contentType.flatMap({ MediaType($0) }), type.isHTML {
             throw SerializationError(
                 .format, "The body is a web page (\(type.essence)), and not an answer of the service: check the credentials.")
         }

@@ -25,7 +25,7 @@ extension ODataClient {
         let request: ServiceCall = try call(operation)
         // A service may answer with the stream itself, which can be a web page, or JSON with an error in it.
         let type = MediaType(contentType)
-        if type?.isJSON != false || ["text/html", "application/xhtml+xml"].contains(type?.essence) {
+        if type?.isJSON != false || type?.isHTML == true {
             let response: ServiceResponse<NoContent> = try await self.response(
                 request, stream.operation, for: .changing(mustExist: mustExist))
             return response.headers["ETag"]

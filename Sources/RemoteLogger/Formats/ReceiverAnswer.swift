@@ -79,9 +79,7 @@ public struct ReceiverAnswer: Sendable {
     /// Whether a success has a web page, by its `Content-Type` and its beginning: a proxy or a portal that asks users to sign in has
     /// answered, and no receiver has the records.
     var isWebPage: Bool {
-        guard (200..<300).contains(status), let type = headers[.contentType].flatMap({ MediaType($0) }),
-            ["text/html", "application/xhtml+xml"].contains(type.essence)
-        else { return false }
+        guard (200..<300).contains(status), headers[.contentType].flatMap({ MediaType($0) })?.isHTML == true else { return false }
         let beginning = String(decoding: body.prefix(1_024), as: UTF8.self).lowercased()
         return beginning.first { !$0.isWhitespace && $0 != "\u{FEFF}" } == "<"
             && (beginning.contains("<html") || beginning.contains("<!doctype html"))
