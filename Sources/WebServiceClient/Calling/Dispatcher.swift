@@ -125,14 +125,14 @@ struct Dispatcher: Sendable {
         do {
             return try await reader.body()
         } catch let failure as ServiceError {
-            reader = try await judged(failure, of: reader)
+            reader = try await accepted(failure, reader)
             return Data()
         }
     }
 
-    /// Asks the error handler about a body that ended early.
+    /// Asks the error handler about a body that ended early, and returns an empty response if it accepts.
     @inline(never)
-    private func judged(_ failure: ServiceError, of reader: ResponseReader) async throws -> ResponseReader {
+    private func accepted(_ failure: ServiceError, _ reader: ResponseReader) async throws -> ResponseReader {
         let exchange = reader.exchange
         guard let handler = endpoint.settings.errorHandler, exchange.record.cancellation.cause == nil else { throw failure }
         return ResponseReader(
@@ -387,18 +387,19 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Runs the chain. If the call has a total deadline and code of the program takes part, which may wait for anything, the chain runs in
-    /// a task that ends at the deadline. Otherwise each stage and the transport keep it.
+    /// Runs the chain. If the call has a total deadline and code of the program takes part, which may wait for anything, a task of its own
+    /// keeps the deadline. Otherwise each stage and the transport keep it.
     @inline(__always)
     private func chain(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
         let chain = context.attributes.isEmpty && context.record.identifier == nil ? state.chain.plain : state.chain.full
         guard let end = request.end, context.prepare != nil || state.runsOtherCode else { return try await chain(request, context) }
-        return try await ended(at: end, request, context, chain)
+        return try await runUntil(end, request, context, chain)
     }
 
+    /// Runs the chain in a task that ends at the deadline.
     @inline(never)
-    private func ended(
-        at end: MonotonicInstant, _ request: ServiceRequest, _ context: CallContext, _ chain: @escaping NextInterceptor
+    private func runUntil(
+        _ end: MonotonicInstant, _ request: ServiceRequest, _ context: CallContext, _ chain: @escaping NextInterceptor
     ) async throws -> TransportResponse {
         let deadline = ChildWork.Deadline(instant: end, clock: state.runtime.clock) { ChildWork.timedOut(request) }
         return try await ChildWork.run(unless: context.record.cancellation, until: deadline) { try await chain(request, context) }
