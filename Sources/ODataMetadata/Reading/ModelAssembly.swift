@@ -33,7 +33,7 @@ struct ModelAssembly {
             let state = ReadingState()
             return (try JSONDocumentReader.read(data, limits: limits, state: state), state)
         }
-        var state = ReadingState(expected: XMLProlog.aliases(in: data))
+        var state = ReadingState(expected: Self.aliases(in: data))
         var outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
         if state.hasLateAliases {
             // A schema used the alias of a later one, which the search for aliases missed. Now all aliases are known, and a second pass
@@ -42,6 +42,34 @@ struct ModelAssembly {
             outcome = try XMLDocumentReader.read(data, limits: limits, state: state)
         }
         return (outcome, state)
+    }
+
+    /// Returns the namespaces by alias in the start tags of schemas. It is a text search, which knows nothing of comments and prefixes.
+    static func aliases(in data: Data) -> [String: String] {
+        var aliases: [String: String] = [:]
+        var rest = Array(data)[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            rest = rest[start...]
+            guard rest.starts(with: "<Schema ".utf8) else {
+                rest = rest.dropFirst()
+                continue
+            }
+            guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { break }
+            let tag = String(decoding: rest[..<end], as: UTF8.self)
+            if let alias = value(of: " Alias=\"", in: " " + tag), let namespace = value(of: " Namespace=\"", in: " " + tag),
+                aliases[alias] == nil, ReadingState.canRead(namespace)
+            {
+                aliases[alias] = namespace
+            }
+            rest = rest[end...]
+        }
+        return aliases
+    }
+
+    private static func value(of attribute: String, in tag: String) -> String? {
+        guard let start = tag.range(of: attribute) else { return nil }
+        let text = tag[start.upperBound...].prefix { $0 != "\"" }
+        return text.isEmpty || text.contains("&") ? nil : String(text)
     }
 
     // MARK: References

@@ -3,8 +3,8 @@ import Foundation
 /// The beginning of an XML document, before its root element.
 enum XMLProlog {
     static let refusal =
-        "The metadata document has a document type declaration, which CSDL doesn't use: it isn't read, since entities can "
-        + "grow without bounds."
+        "The metadata document has a document type declaration. CSDL allows none, and its entities could expand without limit: "
+        + "remove the declaration."
 
     static let page =
         "The document is an HTML page and not metadata of OData: check the address, and whether the service requires credentials."
@@ -17,7 +17,7 @@ enum XMLProlog {
         var index = data.startIndex
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { index += 3 }
         let start = index
-        // The lines before `index` are counted once, up to `counted`.
+        // `line` is the line at `counted`; `place()` counts only the lines from there to `index`.
         var (line, counted) = (1, index)
         func place() -> Place {
             line += data[counted..<index].count { $0 == UInt8(ascii: "\n") }
@@ -67,34 +67,6 @@ enum XMLProlog {
         return nil
     }
 
-    /// Returns the namespaces by alias in the start tags of schemas. It is a text search, which knows nothing of comments and prefixes.
-    static func aliases(in data: Data) -> [String: String] {
-        var aliases: [String: String] = [:]
-        var rest = Array(data)[...]
-        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
-            rest = rest[start...]
-            guard rest.starts(with: "<Schema ".utf8) else {
-                rest = rest.dropFirst()
-                continue
-            }
-            guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { break }
-            let tag = String(decoding: rest[..<end], as: UTF8.self)
-            if let alias = value(of: " Alias=\"", in: " " + tag), let namespace = value(of: " Namespace=\"", in: " " + tag),
-                aliases[alias] == nil, ReadingState.canRead(namespace)
-            {
-                aliases[alias] = namespace
-            }
-            rest = rest[end...]
-        }
-        return aliases
-    }
-
-    private static func value(of attribute: String, in tag: String) -> String? {
-        guard let start = tag.range(of: attribute) else { return nil }
-        let text = tag[start.upperBound...].prefix { $0 != "\"" }
-        return text.isEmpty || text.contains("&") ? nil : String(text)
-    }
-
     /// Returns the index after the first mark. `range(of:)` isn't used, since its work grows with all of the data after the mark.
     private static func end(of data: Data, _ mark: String) -> Data.Index? {
         let mark = Array(mark.utf8)
@@ -118,7 +90,7 @@ enum XMLProlog {
         if data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE]) {
             return try body(of: String(data: data, encoding: .utf16), "UTF-16")
         }
-        // Without a byte order mark, the first `<` tells.
+        // Without a byte order mark, the bytes of the first `<` show UTF-16 and its byte order.
         if data.starts(with: [0x3C, 0x00]) { return try body(of: String(data: data, encoding: .utf16LittleEndian), "UTF-16") }
         if data.starts(with: [0x00, 0x3C]) { return try body(of: String(data: data, encoding: .utf16BigEndian), "UTF-16") }
         // The declaration, in ASCII, states any other encoding.
@@ -157,8 +129,8 @@ enum XMLProlog {
         default:
             throw ServiceModelError(
                 kind: .malformed,
-                message: "The metadata document is in the encoding '\(name.prefix(40))', which isn't read: convert it to UTF-8.", line: 1,
-                column: 1)
+                message: "The metadata document is in the encoding '\(name.prefix(40))', which isn't supported: convert it to UTF-8.",
+                line: 1, column: 1)
         }
     }
 
@@ -178,8 +150,9 @@ enum XMLProlog {
     private static func body(of text: String?, _ encoding: String) throws -> Data {
         guard let text else {
             throw ServiceModelError(
-                kind: .malformed, message: "The metadata document declares \(encoding), but isn't in it: load it again.", line: 1,
-                column: 1)
+                kind: .malformed,
+                message: "The metadata document isn't valid \(encoding): it is damaged, or its encoding is missing or stated wrongly.",
+                line: 1, column: 1)
         }
         guard text.hasPrefix("<?xml"), let end = text.range(of: "?>") else { return Data(text.utf8) }
         return Data((text[..<end.lowerBound].filter { $0.isNewline } + text[end.upperBound...]).utf8)
