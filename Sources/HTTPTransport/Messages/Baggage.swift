@@ -33,7 +33,8 @@ public struct Baggage: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Creates empty baggage.
     public init() {}
 
-    /// Creates baggage from members. If several have the same key, the last one counts.
+    /// Creates baggage from members. If several have the same key, the last one replaces the others, at the position of
+    /// the first.
     public init(_ members: some Sequence<Member>) {
         for member in members { set(member) }
     }
@@ -72,7 +73,7 @@ public struct Baggage: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 extension Baggage {
     /// Reads the value of a `baggage` field; several fields are joined with commas first.
     ///
-    /// - Returns: The valid members, and a sentence for each omitted member, without its value.
+    /// - Returns: The valid members, and a sentence for each omitted member and each repeated key, without values.
     public static func parse(_ text: String) -> (baggage: Baggage, problems: [String]) {
         var baggage = Baggage()
         var problems: [String] = []
@@ -80,7 +81,7 @@ extension Baggage {
             let entry = Substring(part).trimmingBlanks
             if entry.isEmpty { continue }
             guard let member = Member(entry) else {
-                problems.append("member \(index + 1) isn't a key with a percent-encoded value, and was omitted")
+                problems.append("member \(index + 1) was omitted: it isn't key=value, percent-encoded, with properties after semicolons")
                 continue
             }
             if baggage.members.contains(where: { $0.key == member.key }) {
@@ -91,9 +92,9 @@ extension Baggage {
         return (baggage, problems)
     }
 
-    /// Returns the value of the `baggage` field, `nil` if no member can be sent, and a sentence for each omitted member, without its value.
+    /// Returns the value of the `baggage` field. Members that would exceed ``maximumMembers`` or ``maximumBytes`` are omitted.
     ///
-    /// Members that would exceed ``maximumMembers`` or ``maximumBytes`` are omitted.
+    /// - Returns: `text`, which is `nil` if no member can be sent, and in `problems` a sentence for each omitted member, without its value.
     public func fieldValue() -> (text: String?, problems: [String]) {
         var parts: [String] = []
         var length = 0
@@ -138,7 +139,9 @@ extension Baggage.Member {
 
     private static func isProperty(_ text: String) -> Bool { pair(text[...]) != nil }
 
-    /// The key and the value around the first `=`; `nil` if one of them is invalid. There may be blanks around it.
+    /// The key and the value around the first `=`, without blanks around it; the value is `nil` without a `=`.
+    ///
+    /// - Returns: `nil` if the key or the value is invalid.
     private static func pair(_ text: Substring) -> (key: String, value: String?)? {
         let equals = text.utf8.firstIndex(of: UInt8(ascii: "="))
         let key = String(text[..<(equals ?? text.endIndex)].trimmingBlanks)

@@ -1,12 +1,12 @@
 /// Parses, joins and resolves URLs as text (RFC 3986), with the same results on every platform.
 ///
-/// Nothing is decoded or normalized except dot segments where the RFC requires it: percent-encoding is kept.
+/// Percent-encoding is kept: only dot segments are removed, where the RFC requires it, and only ``repaired(_:)`` encodes.
 public enum URLText {
     /// Returns the base and a relative part as one URL, with exactly one slash between their paths.
     ///
     /// If one part is empty, returns the other. The base's query is kept and comes first, joined to the other's by `&`; a fragment of the
-    /// relative part replaces the base's. A relative part that starts with `?` or `#` adds no slash. The relative part is always a path: it
-    /// can't contain a scheme or an authority. To follow a reference instead, see ``resolve(_:against:)``.
+    /// relative part replaces the base's. A relative part that starts with `?` or `#` adds no slash. The relative part is never read as
+    /// having a scheme or an authority. To follow a reference instead, see ``resolve(_:against:)``.
     public static func joined(_ base: String, _ relative: String) -> String {
         if relative.isEmpty { return base }
         if base.isEmpty { return relative }
@@ -24,7 +24,7 @@ public enum URLText {
                 else { return nil }
                 var head = base.count
                 while head > 0, base[head - 1] == marks.slash { head -= 1 }
-                // If the base is only slashes or ends with a scheme, the relative part may not be a path.
+                // If the base is only slashes or ends with a colon, a slash may change its parts: `joinedByParts` decides.
                 guard head > 0, base[head - 1] != UInt8(ascii: ":") else { return nil }
                 var tail = 0
                 while tail < relative.count, relative[tail] == marks.slash { tail += 1 }
@@ -69,8 +69,8 @@ public enum URLText {
 
     /// Resolves a reference against a base (RFC 3986 section 5.2, strict). The result is an absolute URL if the base is one.
     ///
-    /// The base's fragment is ignored. A path that begins with `//`, or whose first segment looks like a scheme, gets a leading dot
-    /// segment, so that the text parses to the same parts (sections 5.3 and 4.2).
+    /// The base's fragment is ignored. A path gets a leading dot segment if the text would otherwise parse to other parts (sections 5.3 and
+    /// 4.2): without an authority if it begins with `//`, and without a scheme if its first segment looks like one.
     public static func resolve(_ reference: String, against base: String) -> String {
         let base = Components(base)
         var target = Components(reference)
@@ -192,7 +192,7 @@ extension URLText {
             (path, query, fragment) = (tail.path, tail.query, tail.fragment)
         }
 
-        /// Parses text that has neither scheme nor authority, even if it looks like it.
+        /// Parses text that has neither scheme nor authority, even if it seems to have one.
         package init(pathAndRest text: some StringProtocol) {
             var rest = Substring(text)
             if let hash = rest.utf8.firstIndex(of: UInt8(ascii: "#")) {
@@ -208,7 +208,7 @@ extension URLText {
 
         /// The joined parts (RFC 3986 section 5.3).
         ///
-        /// A path that would parse as an authority or a scheme gets a leading dot segment.
+        /// A path that would parse as an authority or a scheme, because the URL has none, gets a leading dot segment.
         public var text: String {
             var text = ""
             if let scheme {

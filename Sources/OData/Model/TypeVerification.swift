@@ -6,7 +6,7 @@ extension EntityType {
     /// Compares the type with the entity type of its set in the service's model.
     ///
     ///     for fault in Person.verify(against: model) { print(fault) }
-    ///     // Person.Age: 'Age' can be null in Trippin.Person, but Int in Person can't; make it optional
+    ///     // Person.Age: 'Trippin.Person/Age' can be null, but Int can't; make it optional, or use Presence
     ///
     /// `ServiceModel.verify(_:as:)` describes which differences are reported.
     public static func verify(against model: ServiceModel) -> [ModelFault] {
@@ -35,8 +35,8 @@ extension ServiceModel {
     /// Compares a Swift type with a type of the model: the names of its properties, their types, whether they can be null, the members of
     /// enumerations, and the types of complex properties and relations, too.
     ///
-    /// A sample of the Swift type is decoded to find the properties that it decodes. Properties that only the service has aren't reported,
-    /// since types may omit properties that they don't need; nor are optional properties that can't be null.
+    /// A sample of the Swift type is decoded to find the properties that it decodes. Two differences aren't reported: properties that the
+    /// Swift type omits, and Swift optionals for properties that are never null.
     ///
     /// - Parameters:
     ///   - type: The Swift type of entities or complex values; types of generated models are supported.
@@ -116,10 +116,10 @@ private struct TypeVerifier {
         } else if failure != nil {
             report(
                 .undetermined, at: "\(type)", "\(type)",
-                "decoding a sample of it failed, so that some of its properties aren't compared: \(failure ?? "")",
-                fix: "let the types of its properties conform to PropertySample, or state their names as PropertyNaming")
+                "a sample of the type couldn't be decoded, so some properties weren't compared: \(failure ?? "")",
+                fix: "let the types of its properties conform to PropertySample, or conform to PropertyNaming and list the names")
         }
-        // A type that accepts any name, such as a dictionary, declares none.
+        // The names of sample elements are no properties: a dictionary accepts any name.
         for name in names where !name.hasPrefix(ProbePass.elementStep) {
             compare(name, pass.requests[name] ?? ProbePass.Request(), of: type, structured)
         }
@@ -154,7 +154,7 @@ private struct TypeVerifier {
         var type = outer
         var isOptional = request.isOptional
         var mapping = SwiftMapping.of(type)
-        // Values of an unknown wrapper are requested at the same place.
+        // An unknown wrapper decodes its value at its own place, so the next requested type is the value's.
         for inner in request.types.dropFirst() where mapping == nil {
             guard let known = SwiftMapping.of(inner) else { continue }
             mapping = known
@@ -189,7 +189,7 @@ private struct TypeVerifier {
         if isRelation, !point.isResource {
             report(
                 .wrongType, at: place, target, "'\(target)' isn't a navigation property, but \(outer) is for one",
-                fix: "use the type of its values")
+                fix: "use the property's own type")
             return
         }
         guard isCollection == point.isCollection else {
@@ -238,8 +238,9 @@ private struct TypeVerifier {
         let wanted: String =
             switch point.value {
             case .primitive(let name): Self.swiftType(of: name)
-            case .enumeration: "an enumeration, or OpenEnumeration of one"
-            case .structured, .unknown: "a type with its properties"
+            case .enumeration: "an enumeration type, or OpenEnumeration of one"
+            case .structured(let type): "a Decodable type with the properties of \(type.qualifiedName)"
+            case .unknown: "a Decodable type with its properties"
             }
         report(.wrongType, at: place, target, "'\(target)' is \(point.typeName), not \(type)", fix: "use \(wanted)")
     }
@@ -273,7 +274,7 @@ private struct TypeVerifier {
         if let name = mapping.edmTypeName, model.qualifiedName(name) != type.qualifiedName {
             report(
                 .wrongType, at: place, name, "the edmTypeName of \(mapping.type) is '\(name)', but the property is \(type.qualifiedName)",
-                fix: "correct it, since literals are written with it")
+                fix: "correct edmTypeName: literals contain it")
         }
         let names = type.members.map(\.name)
         for member in mapping.members ?? [] where !names.contains(member) && !names.isEmpty {
@@ -307,8 +308,8 @@ private struct TypeVerifier {
                 if model.isOpen(structured) { continue }
                 report(
                     .unknownProperty, at: place, name, "'\(name)' isn't a property of \(structured.qualifiedName)",
-                    fix: "generate the code again; the nearest name is "
-                        + (NearestName.of(name, among: model.memberNames(of: structured)).map { "'\($0)'" } ?? "not there"))
+                    fix: "generate the code again"
+                        + (NearestName.of(name, among: model.memberNames(of: structured)).map { "; the nearest name is '\($0)'" } ?? ""))
                 continue
             }
             guard !property.isSame(as: point, model) else { continue }
@@ -317,7 +318,7 @@ private struct TypeVerifier {
     }
 }
 
-/// An item, whose generated model lists its properties.
+/// Any `ODataItem`, without its generic parameter. Its generated model lists its properties.
 private protocol DescribedItem {
     static var itemSchema: ItemSchema { get }
     static var itemTypeName: String { get }

@@ -27,7 +27,7 @@ final class CallReport: Sendable {
     private let progress: Locked<Progress>
 
     init(logger: RemoteLogger, level: LogLevel, logsHeaders: Bool, bodyLimit: Int, request: ServiceRequest, context: CallContext) {
-        // Evaluated once, before the call, because a task with other task-local values may end the call.
+        // Evaluated once, before the call, because the call may end in another task, with other task-local values.
         (provided, trace) = logger.providedMetadata(or: TracePropagation.current?.trace)
         self.logger = logger.with(metadataProvider: nil)
         self.level = level
@@ -81,7 +81,7 @@ final class CallReport: Sendable {
     private func end(with response: TransportResponse, isLeft: Bool = false) {
         guard let body = finish() else { return }
         let level = response.status >= 500 ? max(self.level, .error) : response.status >= 400 ? max(self.level, .warning) : self.level
-        let remark = isLeft ? ", body left unread" : ""
+        let remark = isLeft ? ", body not read to its end" : ""
         let elapsed = elapsed
         log(level, "\(name) \(response.status) in \(Self.text(elapsed))" + remark, metadata(response, body, elapsed))
     }
@@ -97,7 +97,7 @@ final class CallReport: Sendable {
             metadata(response, body, elapsed), error: isCancelled ? nil : shown(error))
     }
 
-    /// Transports quote URLs in their errors: the request's secrets there can be masked only by value.
+    /// An error's text may contain the request's URL in any form, so its secrets are masked by searching for their values.
     private func shown(_ error: any Error) -> any Error {
         guard let secrets else { return error }
         return ShownError(description: secrets.masked(ValueText.text(of: error)))
@@ -112,7 +112,7 @@ final class CallReport: Sendable {
     private func log(
         _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata, error: (any Error)? = nil
     ) {
-        // The span of the last request is the parent of the server's span.
+        // In the span of the last request, so that the record appears beside the server's span, its child.
         let logger = (context.record.spans.last ?? trace).map(self.logger.with(trace:)) ?? self.logger
         guard logger.isEnabled(level), logger.keeps(level) else { return }
         logger.record(level, message(), provided.merging(metadata()), error: error, source: nil)
@@ -153,7 +153,7 @@ final class CallReport: Sendable {
         metadata["duration_ms"] = .double((elapsed * 1_000).rounded() / 1_000)
         if let length = request.body?.length { metadata["http.request.body.size"] = .int(length) }
         addAttempts(to: &metadata)
-        // Collecting them takes longer than a line without header fields and body.
+        // Lazy, because collecting the secrets costs more than logging a line without header fields and bodies.
         lazy var secrets = self.secrets
         if logsHeaders { metadata["http.request.header"] = .dictionary(fields(request.headers, secrets)) }
         metadata["http.request.body.content"] = requestBody.map { .string($0) }
@@ -169,11 +169,11 @@ final class CallReport: Sendable {
     }
 
     /// Adds the generation of the client's profile and the work of the chain: the number of resends for any reason, as OpenTelemetry counts
-    /// them, how many of them are repeats and redirects, the waits with their reasons, and the span of each request.
+    /// them; the number of repeats; the number of redirects; the waits with their reasons; and the span of each request.
     private func addAttempts(to metadata: inout LogMetadata) {
         let record = context.record
         let (repeats, redirects) = (record.repeats, record.redirects)
-        // Without the chain's own stages, as in a test, only these are known.
+        // Without the chain's own stages, as in a test, only `repeats` and `redirects` are known.
         let resends = max(record.exchanges - 1, repeats + redirects)
         if resends > 0 { metadata["http.request.resend_count"] = .int(Int64(resends)) }
         if repeats > 0 { metadata["repeats"] = .int(Int64(repeats)) }

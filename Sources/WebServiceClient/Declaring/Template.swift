@@ -35,7 +35,7 @@ struct Template: Sendable, Hashable {
         self.pieces = pieces
     }
 
-    /// The placeholder names in a text, in order.
+    /// The names or positions in the closed placeholders of a text, in order and unchecked.
     static func placeholders(in text: String) -> [String] {
         let parts = text.split(mark: "%%")
         return parts.indices.filter { !$0.isMultiple(of: 2) && $0 < parts.count - 1 }.map { String(parts[$0]) }
@@ -44,7 +44,7 @@ struct Template: Sendable, Hashable {
     /// Splits a text.
     ///
     /// - Parameters:
-    ///   - names: The arguments that may be named, in order.
+    ///   - names: The arguments that placeholders may refer to, by label or position.
     ///   - report: Called with each problem; a placeholder with a problem is omitted.
     init(_ text: some StringProtocol, names: ArgumentNames, report: (TemplateProblem) -> Void) {
         var pieces: [Piece] = []
@@ -73,13 +73,13 @@ struct Template: Sendable, Hashable {
 /// A problem of a placeholder.
 struct TemplateProblem: Error, Sendable, Hashable {
     enum Kind: Error, Sendable, Hashable {
-        /// `%%` without a second one.
+        /// A `%%` without a closing `%%`.
         case unclosed
         /// An empty or invalid name between the marks.
         case noName(String)
         /// No argument has that label.
         case unknown(String, suggestion: String?)
-        /// The position exceeds the number of arguments.
+        /// No argument has that position; positions count from 0.
         case outOfRange(String, arity: Int)
         /// Several arguments have that label.
         case ambiguous(String)

@@ -132,7 +132,7 @@ import WebServiceTesting
         }
         #expect(sink.records.map { $0.metadata["http.response.body.size"] } == [.int(30), .int(10), .int(20)])
         #expect(sink.records.map(\.level) == [.info, .info, .error])
-        #expect(sink.records[1].message.hasSuffix("body left unread"))
+        #expect(sink.records[1].message.hasSuffix("body not read to its end"))
         #expect(sink.records[2].message.contains("broke off"))
     }
 

@@ -2,33 +2,39 @@ import CSystemLibraries
 
 // Errors of certificates: the server's, a proxy's, or the client's.
 extension CurlFault {
-    /// Returns the error for one of X.509's verification results, as numbered by OpenSSL.
+    /// Returns the error for a result of OpenSSL's certificate verification.
+    ///
+    /// - Parameter verified: The number of a constant `X509_V_ERR_…`.
     static func untrusted(host: String, text: String, verified: Int) -> (TransportError.Code, String) {
         switch verified {
+        // X509_V_ERR_CERT_NOT_YET_VALID.
         case 9:
             return (
                 .certificateNotYetValid,
-                "The certificate of \(host) isn't valid yet: check the clock of this machine, and the "
-                    + "certificate."
+                "The certificate of \(host) isn't valid yet: check this machine's clock; if it is right, the service must install "
+                    + "a certificate that is valid already."
             )
+        // X509_V_ERR_CERT_HAS_EXPIRED.
         case 10:
             return (
                 .certificateExpired,
                 "The certificate of \(host) has expired: it must be renewed, or the clock of this machine is "
                     + "wrong."
             )
+        // The issuer is missing or self-signed (2, 18 to 21), or isn't an authority that is trusted for servers (24, 27).
         case 2, 18, 19, 20, 21, 24, 27:
             return (
                 .unknownIssuer,
                 "No trusted authority issued the certificate of \(host) (\(text)): if the issuer is your own authority, "
-                    + "name it in the trust policy's authorities."
+                    + "add its certificate to the trust policy's authorities."
             )
         case CSL_VERIFIED_WITHOUT_NAMES:
             return (
                 .certificateForOtherHost,
                 "The certificate of \(host) has no subject alternative names, and a common name alone isn't sufficient (RFC 9525): it must "
-                    + "be issued with the host's name or address among them."
+                    + "be reissued with the host's name or address as a subject alternative name."
             )
+        // X509_V_ERR_HOSTNAME_MISMATCH.
         case 62:
             return (.certificateForOtherHost, otherHost(host, text))
         default:
@@ -36,13 +42,16 @@ extension CurlFault {
                 return (.certificateForOtherHost, otherHost(host, text))
             }
             if text.contains("expired") {
-                return (.certificateExpired, "The certificate of \(host) has expired (\(text)).")
+                return (
+                    .certificateExpired,
+                    "The certificate of \(host) has expired (\(text)): it must be renewed, or the clock of this machine is wrong."
+                )
             }
-            return (.tls, "The certificate of \(host) isn't trusted (\(text)).")
+            return (.tls, "The certificate of \(host) isn't trusted (\(text)): the service must install another one.")
         }
     }
 
-    /// Returns the error of a connection to a proxy with the scheme `https`.
+    /// Returns the error of a failed TLS connection to an `https` proxy.
     static func insecureProxy(
         to host: String, text: String, isCertificate: Bool, verified: Int
     ) -> (TransportError.Code, String) {
@@ -53,8 +62,8 @@ extension CurlFault {
         case .unknownIssuer:
             return (
                 kind,
-                "No trusted authority issued the certificate of \(proxy) (\(text)): if the issuer is your own authority, name it "
-                    + "in the transport's proxyAuthorities."
+                "No trusted authority issued the certificate of \(proxy) (\(text)): if the issuer is your own authority, add "
+                    + "its certificate to the transport's proxyAuthorities."
             )
         case .certificateForOtherHost:
             return (kind, "The certificate of \(proxy) is for other hosts (\(text)): check the proxy's name.")
@@ -65,7 +74,7 @@ extension CurlFault {
                     + "wrong."
             )
         default:
-            return (kind, "The certificate of \(proxy) isn't trusted (\(text)).")
+            return (kind, "The certificate of \(proxy) isn't trusted (\(text)): the proxy must install another one.")
         }
     }
 

@@ -24,7 +24,7 @@ struct SpoolDirectory: Sendable {
     var cursors: [String: DestinationCursor] = [:]
     /// The bytes of files that don't belong to the spool.
     var otherBytes = 0
-    /// The highest epoch of all segments.
+    /// The highest epoch of all segments: the number in their names that no two segments share.
     var epoch: UInt64 = 0
     /// The parent directories with new entries that power loss could undo.
     private(set) var unsyncedParents: [String] = []
@@ -38,8 +38,8 @@ struct SpoolDirectory: Sendable {
 
     /// Opens the first unlocked directory.
     ///
-    /// - Parameter mustBeEmpty: Whether the directory must have no records, because this process has already assigned positions. The
-    ///   records of other directories wait for the next run.
+    /// - Parameter mustBeEmpty: Whether to pass over directories with records, whose positions would collide with those that this process
+    ///   has assigned. Their records wait for the next run.
     static func open(below root: String, mustBeEmpty: Bool, files: SpoolFileSystem) throws(SpoolFault) -> SpoolDirectory {
         var remarks: [String] = []
         var firstFault: SpoolFault?
@@ -65,7 +65,9 @@ struct SpoolDirectory: Sendable {
                 firstFault = firstFault ?? fault
             }
         }
-        throw firstFault ?? SpoolFault.busy
+        // Each is locked, was written by a later version, or has records where an empty one is needed.
+        let detail = "\(root) has no usable directory among its \(slots): end programs that share it, or use another spool directory"
+        throw firstFault ?? SpoolFault(EBUSY, "flock", detail: detail)
     }
 
     /// Opens the directories of ended processes that have left records. A directory that can't be read now waits for the next run.
@@ -106,16 +108,15 @@ struct SpoolDirectory: Sendable {
         return accepted
     }
 
-    /// Returns the root's owner as accepted if the process runs as root: in containers, root finds volumes of users that don't exist there,
-    /// and file systems that assign all files to one user. This is safe, because such an owner controls the spool's location anyway, and
-    /// root was configured to use it.
+    /// Returns the owner of the spool's folder if the process runs as the user root: a container's volume may belong to a user unknown
+    /// there, or its file system may give all files one owner. This is safe, because such an owner controls the spool's location anyway.
     package static func acceptedOwner(_ status: SpoolFileStatus, user: UInt32) -> UInt32? {
         user == 0 ? status.owner : nil
     }
 
-    /// Checks that a path in the directory can be used.
-    private static func check(
-        _ path: String, is kind: SpoolFileStatus.Kind, accepting owner: UInt32?, _ files: SpoolFileSystem
+    /// Returns why a path in the directory can't be used; `nil` if it can.
+    private static func objection(
+        to path: String, is kind: SpoolFileStatus.Kind, accepting owner: UInt32?, _ files: SpoolFileSystem
     ) throws(SpoolFault) -> SpoolFault? {
         try files.status(path)?.objection(at: path, wanted: kind, user: geteuid(), accepted: owner)
     }
@@ -123,14 +124,14 @@ struct SpoolDirectory: Sendable {
     /// Locks a directory and reads its files.
     ///
     /// - Parameter remarks: Receives the diagnostics of an unusable directory.
-    /// - Returns: `nil` if another process has locked the directory, or a later version has written to it. The later version may use
-    ///   positions that this version can't read, and would mistake records added by this version for its own.
+    /// - Returns: `nil` if another process has locked the directory, if a later version has written to it, or if a position in it is too
+    ///   high. Records added to a later version's directory could get positions that it has used.
     private static func take(
         _ path: String, accepting owner: UInt32?, _ files: SpoolFileSystem, _ remarks: inout [String]
     ) throws(SpoolFault) -> SpoolDirectory? {
-        if let objection = try check(path, is: .folder, accepting: owner, files) { throw objection }
+        if let objection = try objection(to: path, is: .folder, accepting: owner, files) { throw objection }
         let lockPath = path + "/" + lockFile
-        if let objection = try check(lockPath, is: .file, accepting: owner, files) { throw objection }
+        if let objection = try objection(to: lockPath, is: .file, accepting: owner, files) { throw objection }
         guard let lock = try files.lock(lockPath) else { return nil }
         var directory = SpoolDirectory(path: path, lock: lock)
         directory.acceptedOwner = owner
@@ -147,7 +148,7 @@ struct SpoolDirectory: Sendable {
 
     /// Returns why a file in the directory can't be used; `nil` if it can.
     func objection(to file: String, _ files: SpoolFileSystem) throws(SpoolFault) -> SpoolFault? {
-        try Self.check(path + "/" + file, is: .file, accepting: acceptedOwner, files)
+        try Self.objection(to: path + "/" + file, is: .file, accepting: acceptedOwner, files)
     }
 
     private init(path: String, lock: Int32) {
@@ -184,13 +185,10 @@ struct SpoolDirectory: Sendable {
 }
 
 extension SpoolFault {
-    /// All directories are locked.
-    static let busy = SpoolFault(EBUSY, "flock")
-
     /// Whether access is denied.
     fileprivate var isForbidden: Bool { code == EACCES || code == EPERM }
 
-    /// Whether only this path can't be used, rather than the disk: another user's directory, or a file in its place.
+    /// Whether the fault is this path's alone, such as another user's directory or a file in its place, so that another directory may work.
     fileprivate var isOfPlace: Bool { detail != nil || [EACCES, ENOTDIR, EEXIST, ELOOP].contains(code) }
 }
 
@@ -208,11 +206,15 @@ extension SpoolDirectory {
         for file in try files.list(path) where file != Self.lockFile {
             let objection = try objection(to: file, files)
             if let name = SegmentName(file) {
-                // The name is never reused.
+                // Unusable files count too, so that no new segment gets their names.
                 epoch = max(epoch, name.epoch)
-                if let objection { remarks.append("\(objection). Its records, if any, are skipped.") } else { names.append(name) }
+                if let objection {
+                    remarks.append("\(objection). The records in \(file), if any, are skipped.")
+                } else {
+                    names.append(name)
+                }
             } else if let objection {
-                // Later writes would replace these files; other files don't matter.
+                // The spool writes the temporary file and the cursors itself, so it must own them. Other foreign files are ignored.
                 if file == Self.temporary || DestinationCursor.destination(ofFile: file) != nil { throw objection }
             } else if file == Self.temporary {
                 useless.append(path + "/" + file)
@@ -239,7 +241,7 @@ extension SpoolDirectory {
             guard try scan(name, &useless, &damaged, files) else { return false }
         }
         guard lastPosition <= SegmentFrame.lastPosition / 2 else {
-            remarks.append("\(path) has records at impossible positions. The directory is left unchanged.")
+            remarks.append("\(path) has a position that no spool reaches. The directory is left unchanged: remove it to use it again.")
             return false
         }
         let superseded = try supersede(damaged, files)
@@ -249,8 +251,8 @@ extension SpoolDirectory {
         return true
     }
 
-    /// Skips records that a later segment also contains, because a sync failed or the process ended during a merge: the later copy was
-    /// synced last. If only the later copy is damaged, the earlier one counts.
+    /// Skips the earlier copies of records in two segments, which a failed sync or an interrupted merge leaves. The later copy was synced
+    /// last. If only the later copy is damaged, the earlier one counts.
     ///
     /// - Parameter damaged: The damaged segments.
     /// - Returns: The files without remaining records.
@@ -275,7 +277,7 @@ extension SpoolDirectory {
                 bound = segment.first
             }
         }
-        // A segment without records is kept as long as the one before it.
+        // A segment without records gets the last position of the one before it, so that both are removed together.
         for index in segments.indices where segments[index].first == 0 { segments[index].last = index > 0 ? segments[index - 1].last : 0 }
         return superseded
     }

@@ -13,15 +13,16 @@ extension ServiceEnvironments {
     ///       ]
     ///     }
     ///
-    /// `Timeouts` has the seconds of `FirstByte`, `Idle`, `Connect` and `Total`. Only `Name` and at least one of `BaseURL` and `BaseURLs`
-    /// are required. Credentials don't belong in the file: `configure` sets the authentication provider of each environment.
+    /// `Timeouts` has up to four deadlines in seconds: `FirstByte`, `Idle`, `Connect` and `Total`. Only `Name` and at least one of
+    /// `BaseURL` and `BaseURLs` are required. Credentials don't belong in the file: `configure` sets the authentication provider of each
+    /// environment.
     ///
     /// - Parameters:
     ///   - file: The file.
     ///   - choice: Where the name of the current environment is kept; a kept name takes precedence over `Initial`. Default: nowhere.
-    ///   - configure: Changes a client's settings in an environment. It is called for each client and each change of its settings, so it
-    ///     must set the same providers, jars and caches each time.
-    /// - Throws: ``ServiceEnvironmentError`` with every fault of the file.
+    ///   - configure: Adjusts a client's settings while an environment is current. It runs whenever a client's settings are computed, so it
+    ///     must set the same instances of providers, jars and caches each time.
+    /// - Throws: ``ServiceEnvironmentError`` with all faults of the file's form, or else with all faults of its environments.
     public convenience init(
         contentsOf file: URL, choice: EnvironmentChoice? = nil,
         configure: (@Sendable (ServiceEnvironment, inout WebServiceClient.Configuration) -> Void)? = nil
@@ -31,7 +32,7 @@ extension ServiceEnvironments {
         do {
             data = try Data(contentsOf: file)
         } catch {
-            throw .invalid(["it can't be read: check that it exists, and its permissions"], file: name)
+            throw .invalid(["the file can't be read: check that it exists and is readable"], file: name)
         }
         let content = try EnvironmentFile(data, name: name)
         try self.init(
@@ -53,15 +54,17 @@ struct EnvironmentFile {
 
     /// Reads a file's content.
     ///
-    /// - Throws: ``ServiceEnvironmentError`` with every fault.
+    /// - Throws: ``ServiceEnvironmentError`` with every fault of the file's form.
     init(_ data: Data, name: String) throws(ServiceEnvironmentError) {
         let value: SettingsFileValue
         do {
             value = try SettingsFileValue(data)
         } catch {
-            throw .invalid(["it is neither JSON nor a property list: \(DecodingErrorText.text(of: error))"], file: name)
+            throw .invalid(["the file is neither JSON nor a property list: \(DecodingErrorText.text(of: error))"], file: name)
         }
-        guard case .record(let root) = value else { throw .invalid(["it has no dictionary at its root"], file: name) }
+        guard case .record(let root) = value else {
+            throw .invalid(["the file has no dictionary at its root: give it one with Environments"], file: name)
+        }
         check(root, known: ["Environments", "Initial"], "the file")
         initial = text("Initial", of: root, "the file")
         if case .list(let list)? = root["Environments"] {
@@ -73,15 +76,16 @@ struct EnvironmentFile {
     }
 
     private mutating func read(_ item: SettingsFileValue, _ position: Int) {
+        let index = "Environments[\(position)]"
         guard case .record(let record) = item else {
-            faults.append("environment \(position) isn't a dictionary")
+            faults.append("\(index) isn't a dictionary: give it Name and BaseURL")
             return
         }
-        guard let name = text("Name", of: record, "environment \(position)") else {
-            if record["Name"] == nil { faults.append("environment \(position): \"Name\" is missing") }
+        guard let name = text("Name", of: record, index) else {
+            if record["Name"] == nil { faults.append("\(index): \"Name\" is missing") }
             return
         }
-        let place = "environment \(position) \"\(name)\""
+        let place = "\(index) \"\(name)\""
         check(record, known: ["Name", "BaseURL", "BaseURLs", "AllowedOrigins", "Headers", "Timeouts", "Values"], place)
         var environment = ServiceEnvironment(name, serviceRoot: text("BaseURL", of: record, place) ?? "")
         environment.serviceRoots = texts("BaseURLs", of: record, place)
@@ -115,7 +119,7 @@ struct EnvironmentFile {
             if case .number(let seconds) = value, seconds > 0, seconds <= 3_000_000_000 {
                 timeouts[keyPath: path] = .seconds(seconds)
             } else {
-                faults.append("\(place): the deadline \"\(key)\" isn't a positive number of seconds")
+                faults.append("\(place): the deadline \"\(key)\" must be a number of seconds above 0 and at most 3,000,000,000")
             }
         }
     }

@@ -12,8 +12,8 @@ public struct ReachabilitySource: Sendable {
 
     /// Creates a source.
     ///
-    /// - Parameter start: Begins to observe, and returns a closure that ends the observation. It is called when the first observer begins,
-    ///   and the closure when the last one ends. Reports may come from any thread, but one at a time.
+    /// - Parameter start: Begins to observe, and returns a closure that ends the observation. `start` is called when the first observer
+    ///   begins, and the closure when the last observer ends. Reports may come from any thread, but one at a time.
     public init(start: @escaping @Sendable (_ report: @escaping @Sendable (NetworkStatus) -> Void) -> @Sendable () -> Void) {
         self.start = start
     }
@@ -28,7 +28,8 @@ public struct ReachabilitySource: Sendable {
 /// It observes while something reads ``changes``, and as long as a client exists that has made calls with ``WaitingForNetwork``. Otherwise
 /// it costs nothing. It sends nothing itself. Clients report the outcomes of their calls to it: see ``contact(with:)``.
 ///
-/// Changes are published half a second after they begin, so that an interface that goes up and down doesn't cause a flood of them.
+/// The first report is published at once, and later changes half a second after they begin, so that an interface that goes up and down
+/// doesn't cause a flood of them.
 public final class Reachability: Sendable {
     /// An observer's registration. Releasing it ends the observation.
     final class Observation: Sendable {
@@ -53,7 +54,7 @@ public final class Reachability: Sendable {
         var timer: ClockTimer?
         var observers: [Int: @Sendable () -> Void] = [:]
         var count = 0
-        /// The number of the source's run. Late reports of an earlier one are ignored.
+        /// Identifies the current run of the source: late reports of earlier runs are ignored.
         var run = 0
         var stop: (@Sendable () -> Void)?
     }
@@ -63,7 +64,7 @@ public final class Reachability: Sendable {
 
     /// The time for which a change is held back.
     static let delay = Duration.milliseconds(500)
-    /// The number of origins whose contacts are kept.
+    /// The maximum number of origins whose contacts are kept.
     static let contactLimit = 1_000
 
     private let source: ReachabilitySource
@@ -172,10 +173,10 @@ public final class Reachability: Sendable {
     }
 }
 
-// Evidence of calls.
+// Outcomes of calls, by origin.
 extension Reachability {
-    /// The latest outcomes of calls to an origin, by all clients with this ``WebServiceClient/Configuration/reachability``; `nil` if there
-    /// were none. The contacts of the last thousand origins are kept.
+    /// The latest outcomes of calls to an origin, by all clients whose ``WebServiceClient/Configuration/reachability`` is this object.
+    /// `nil` if there were none. The contacts of the last thousand origins are kept.
     public func contact(with origin: Origin) -> OriginContact? {
         contacts.withLock { $0[origin] }
     }
@@ -204,7 +205,7 @@ extension Reachability {
         max(contact.responded ?? .distantPast, contact.failed ?? .distantPast)
     }
 
-    /// Whether the system reports no network for an origin. A response that has arrived since that report is better evidence.
+    /// Whether an origin counts as unreachable: the system reports no network, and the origin hasn't answered since. Loopback never does.
     func isOffline(_ origin: Origin?) -> Bool {
         let (status, since) = state.withLock { ($0.status, $0.since) }
         guard status?.availability == .offline, let since else { return false }

@@ -1,6 +1,8 @@
 package import Foundation
 
-/// A value in a text with its surroundings, for a ``JSONDialect`` and for modules that build other trees.
+/// A value of a JSON text with access to its container and its neighbours, for a ``JSONDialect`` and for modules that build other trees.
+///
+/// The neighbours of a member are the members whose names are its name, a mark and a suffix, such as `price@odata.type`.
 ///
 /// Like a decoder, it is valid only within the call that receives it.
 package struct JSONNode {
@@ -22,7 +24,7 @@ package struct JSONNode {
         self.place = place
     }
 
-    /// Creates a node for the place of one of the reader's decoders; `nil` if the decoder's call has ended.
+    /// Creates the node of the value that a decoder of this reader reads; `nil` for other decoders, and if the decoder's call has ended.
     package init?(_ decoder: any Decoder) {
         guard let decoder = decoder as? JSONValueDecoder, let node = decoder.node else { return nil }
         self = node
@@ -58,8 +60,8 @@ package struct JSONNode {
         return JSONNumber.integer(bytes, word.length)
     }
 
-    /// The number of bytes before the value in the text or, if that is read in pieces, in the part that is in memory. For a string, this is
-    /// the first byte after its quotation mark.
+    /// The number of bytes before the value in the text or, if the text is read in pieces, in the piece in memory. For a string, the value
+    /// begins after its quotation mark.
     package var offset: Int { document.word(place.index).offset }
 
     /// A copy of the text of an array or an object; `nil` for other values, and for values of a text that isn't read in pieces.
@@ -87,7 +89,7 @@ package struct JSONNode {
     /// The number of elements or members; 0 if the value isn't a container.
     package var count: Int { document.word(place.index).isContainer ? document.word(place.index + 1).high : 0 }
 
-    /// A decoder of the value, with its place.
+    /// A decoder of the value, which knows its coding path.
     package var decoder: any Decoder { JSONValueDecoder(document, place) }
 
     /// Decodes the value by the reader's rules.
@@ -125,7 +127,7 @@ package struct JSONNode {
     /// The names of an object's members, in order.
     package var names: [String] { isObject ? document.rawNames(ofObjectAt: place.index) : [] }
 
-    /// A number that objects with the same names in the same order have in common, and others seldom.
+    /// A hash of the names in order: equal for equal lists of names, and rarely for others.
     package var markOfNames: UInt64 {
         guard isObject else { return 0 }
         let end = document.word(place.index + 1).low
@@ -171,7 +173,7 @@ package struct JSONNode {
         return JSONNode(document, JSONPlace(node: index + 1, container: place.index))
     }
 
-    /// Returns an object's member, if it exists, and those whose names are its name followed by a mark and more.
+    /// Returns an object's member, if it exists, and its neighbours.
     package func members(_ name: String, neighboursBehind mark: UInt8) -> [(name: String, value: JSONNode)] {
         guard isObject else { return [] }
         var found: [(name: String, value: JSONNode)] = []
@@ -190,11 +192,12 @@ package struct JSONNode {
         return document.string(document.word(place.index - 1))
     }
 
-    /// Returns the members of the surrounding object whose names are the value's own name followed by a suffix that begins with an ASCII
-    /// byte.
+    /// Returns the neighbours of the value's member.
     ///
-    /// - Parameter suffixes: The relevant suffixes. In an object with many members only these are looked up, one by one: scanning all
-    ///   members for each value would take quadratic time.
+    /// - Parameters:
+    ///   - mark: The ASCII byte after the member's name in the names of its neighbours.
+    ///   - suffixes: The relevant suffixes, each beginning with the mark. In an object with many members only these are looked up, one by
+    ///     one, since scanning all members for each value would take quadratic time. In other objects all neighbours are returned.
     package func neighbours(behind mark: UInt8, suffixes: [String]) -> [(name: String, value: JSONNode)] {
         guard place.parent >= 0, document.word(place.parent).kind == .object else { return [] }
         if document.word(place.parent + 1).high > JSONDocument.manyMembers { return neighbours(suffixes) }
@@ -237,18 +240,18 @@ package protocol JSONDialect: Sendable {
     func check(object: JSONNode) throws
     /// Returns the array that a value represents; `nil` if it represents none.
     func array(in node: JSONNode) throws -> JSONNode?
-    /// The byte between the name of a member and the rest of the names of those that accompany it.
+    /// The byte after a member's name in the names of its neighbours, such as `@` in `price@odata.type`.
     var neighbourMark: UInt8 { get }
-    /// Returns a decoder of an object's member, which may be missing, with its accompanying members.
+    /// Returns a decoder of an object's member, which may be missing, with its neighbours.
     func decoder(ofMember key: any CodingKey, in object: JSONNode) throws -> any Decoder
 }
 
-/// The result of a keyed container for a key, from a reader with a dialect: nothing if the member is missing and no others accompany it.
+/// Tells whether an object has a member or neighbours of it, when it is decoded for the member's key: ``none`` if it has neither.
 ///
 ///     if case .none? = try? container.decode(JSONNeighbours.self, forKey: key) { … }
 ///
-/// It saves a type whose members are mostly missing the search for each member. Other decoders can't determine this, and return ``some`` or
-/// throw.
+/// A type whose members are mostly missing can thus skip the search for each one. Only a reader with a dialect determines this; other
+/// decoders return ``some`` or throw.
 package enum JSONNeighbours: Decodable {
     case none, some
 

@@ -1,9 +1,13 @@
-/// The elements of an array, in order.
+/// The decoding container of a JSON array.
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     private let document: JSONDocument
+    /// The index of the array on the document's tape.
     private let node: Int32
+    /// The index of the next element on the tape.
     private var index: Int32
+    /// The number of the next element, counted from 0.
     private var number: Int32 = 0
+    /// The document's generation when the container was made; the container is invalid after it changes.
     private let generation: UInt32
 
     init(_ document: JSONDocument, _ node: Int) {
@@ -21,7 +25,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     var currentIndex: Int { Int(number) }
     var isAtEnd: Bool { !isCurrent || Int(number) >= length }
 
-    /// The place of the next element, which remains the next one until it has been decoded.
+    /// The place of the next element. This doesn't advance, so an element that can't be decoded can be tried again as another type.
     @inline(__always) private func next(_ type: Any.Type) throws -> JSONPlace {
         guard isCurrent else { throw JSONDocument.outlived }
         guard Int(number) < length else { throw atEnd(type) }
@@ -118,18 +122,22 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     }
 }
 
-/// Arrays that are decoded element by element without a container. The standard library's way needs several look-ups per element and
-/// moves all elements whenever the array grows.
+/// Arrays that are decoded element by element without a container. `Array.init(from:)` needs several look-ups per element and moves all
+/// elements whenever the array grows.
 protocol JSONLongArray {
     static func decode(from document: JSONDocument, at place: JSONPlace) throws -> Self?
 }
 
 extension JSONDocument {
-    /// The number of elements from which the check for such an array type pays off.
+    /// The number of elements from which arrays are decoded as ``JSONLongArray``. For shorter ones, the cast to it costs more than it
+    /// saves.
     static let fewElements = 16
 
-    /// The number of values for which memory may be reserved before they are read. The limit is four times the text's memory, since the
-    /// elements may turn out to have another type. Reservations of enclosing arrays count until these are complete.
+    /// The number of elements for which memory may be reserved before they are read, since they may turn out to have another type.
+    ///
+    /// All reservations in progress, including those of enclosing arrays, may have four times the text's bytes, and at least 64 KiB.
+    ///
+    /// - Parameter size: The stride of an element in bytes.
     func room(forElementsOf size: Int) -> Int {
         let text = storage.pointee.origin + storage.pointee.count
         let bound = text > .max / 4 ? .max : max(1 << 16, 4 * text)
@@ -138,7 +146,7 @@ extension JSONDocument {
 }
 
 extension Array: JSONLongArray where Element: Decodable {
-    /// Returns `nil` if the memory would exceed that limit.
+    /// Returns `nil` if the memory would exceed the limit of `room(forElementsOf:)`.
     static func decode(from document: JSONDocument, at place: JSONPlace) throws -> [Element]? {
         let array = try document.array(at: place)
         let count = document.word(array.index + 1).high

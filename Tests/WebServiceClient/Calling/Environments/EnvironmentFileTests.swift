@@ -64,21 +64,23 @@ import Testing
             """)
         for part in [
             "The environments in environments.json can't be used", "\"Inital\" is unknown; did you mean \"Initial\"?",
-            "environment 0 isn't a dictionary", "environment 1: \"Name\" is missing", "environment 2 \"a\": \"BaseURL\" isn't a string",
-            "\"Headers\" isn't a dictionary", "\"Totl\" is unknown; did you mean \"Total\"?", "\"Total\" isn't a positive number",
-            "\"Idle\" isn't a positive number", "\"Connect\" isn't a positive number", "an entry of \"AllowedOrigins\" isn't a string",
+            "Environments[0] isn't a dictionary: give it Name and BaseURL", "Environments[1]: \"Name\" is missing",
+            "Environments[2] \"a\": \"BaseURL\" isn't a string",
+            "\"Headers\" isn't a dictionary", "\"Totl\" is unknown; did you mean \"Total\"?", "\"Total\" must be a number of seconds",
+            "\"Idle\" must be a number of seconds", "\"Connect\" must be a number of seconds",
+            "an entry of \"AllowedOrigins\" isn't a string",
             "\"a\" in \"Values\" isn't a string", "\"BaseUrl\" is unknown; did you mean \"BaseURL\"?",
         ] {
             #expect(text.contains(part), "\(part) in \(text)")
         }
         for (text, part) in [
-            ("", "neither JSON nor a property list"), ("[]", "no dictionary"), ("{}", "\"Environments\" is missing"),
+            ("", "the file is neither JSON nor a property list"), ("[]", "no dictionary"), ("{}", "\"Environments\" is missing"),
             (#"{"Environments":[]}"#, "there are no environments"), (#"{"Environments":[{"Name":"a"}]}"#, "has no service root"),
             (
                 #"{"Initial":"b","Environments":[{"Name":"a","BaseURL":"https://a.test"}]}"#,
                 "environments.json: There is no environment \"b\""
             ),
-            (#"{"Environments":[{"Name":"a","BaseURL":"https://a.test","Timeouts":{"Total":true}}]}"#, "isn't a positive number"),
+            (#"{"Environments":[{"Name":"a","BaseURL":"https://a.test","Timeouts":{"Total":true}}]}"#, "must be a number of seconds"),
         ] {
             let found = try problem(text)
             #expect(found.contains(part) && found.contains("environments.json"), "\(found)")
