@@ -114,7 +114,9 @@ enum ShellText {
     /// Quotes bytes that contain no NUL.
     static func quoted(_ data: Data) -> String {
         if let text = text(of: data), VisibleText.of(text, keepsLineEnds: true) == text {
-            return "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+            // By scalars: an accent makes a quotation mark another character, which still ends the shell's text.
+            let parts = text.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+            return "'" + parts.map(String.init).joined(separator: "'\\''") + "'"
         }
         return "$'" + escaped(data, octal: "\\") + "'"
     }

@@ -36,6 +36,9 @@ private let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl"].contains(where: F
     static let samples: [Sample] = [
         Sample("text") { _ in RequestBody(Data("plain text".utf8), contentType: "text/plain") },
         Sample("quotes") { _ in RequestBody(Data("it's \"quoted\" \\n $HOME `id` $(id) !x %s %% \\047".utf8), contentType: "text/plain") },
+        Sample("quotes under combining marks") { _ in
+            RequestBody(Data("'\u{301}; id #'\u{308} '\u{200D}$(id)'\u{FE0F} `id`'\u{E31}".utf8), contentType: "text/plain")
+        },
         Sample("lines") { _ in RequestBody(Data("\n a\n\tb\n\n".utf8), contentType: "text/plain") },
         Sample("CRLF and controls") { _ in RequestBody(Data("a\r\nb\u{1B}[31m\u{7F}'\u{1}7".utf8), contentType: "text/plain") },
         Sample("an @ at the beginning") { _ in RequestBody(Data("@/etc/hostname".utf8), contentType: "text/plain") },
@@ -71,6 +74,9 @@ private let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl"].contains(where: F
         Sample("file names with quotes, line ends and backslashes") { folder in
             let odd = try file("we\"ird\nna;me=\\.bin", everyByte, in: folder)
             return try MultipartForm([.file("f", odd), .data("é\"\r\n", everyByte, fileName: "a \"b\"; c='d'.txt")]).body()
+        },
+        Sample("a file name with a quotation mark under an accent", .put) { folder in
+            try RequestBody(file: file("it'\u{301}s; id '\u{308}.bin", everyByte, in: folder), contentType: "application/x-own")
         },
         Sample("related parts") { folder in
             let picture = try file("-n", everyByte, in: folder)
@@ -113,6 +119,18 @@ private let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl"].contains(where: F
         // A body that the transport announces as empty is announced by curl as well.
         let length: String? = body != nil || [.post, .put, .patch].contains(sample.method) ? "\(received.body.count)" : nil
         #expect(received.fields["Content-Length"] == length, "\(command)")
+    }
+
+    @Test(.enabled(if: hasShell, "there is no bash here"))
+    func `A quotation mark in a header ends no text of the shell`() async throws {
+        let url = try #require(URL(string: "https://h.test/in"))
+        for mark in ["", "\u{301}", "\u{308}", "\u{200D}", "\u{FE0F}", "\u{20DD}", "\u{E31}", "\u{903}", "\u{1F3FB}"] {
+            let value = "a'\(mark); echo broken #'\(mark)"
+            let command = ServiceRequest(url: url, headers: ["Warning": value]).curlCommand
+            let child = try await ChildProcess.run(["bash", "-c", "curl() { printf '%s\\n' \"$@\"; }\n" + command])
+            let words = child.text.unicodeScalars.split(separator: "\n").map(String.init)
+            #expect(child.status == 0 && words == ["--header", "Warning: \(value)", url.absoluteString], "\(command)")
+        }
     }
 
     @Test func `What isn't shown is told in a comment of its own line`() throws {
