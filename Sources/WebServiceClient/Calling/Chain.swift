@@ -186,7 +186,7 @@ extension Chain.Setup {
     }
 
     fileprivate static func redirects(_ setup: Self) -> Redirects? {
-        Redirects(policy: setup.configuration.redirects, boundary: setup.boundary)
+        Redirects(policy: setup.configuration.redirects, boundary: setup.boundary, keepsCookies: setup.configuration.cookies != nil)
     }
 
     fileprivate static func session(_ setup: Self) -> SessionStage? {

@@ -5,11 +5,16 @@ import Foundation
 /// Each hop is a separate request. Its `Location` is resolved against the URL that answered (RFC 3986 §5), and a fragment is dropped. Only
 /// the authentication stage, which checks the new origin, adds credentials again. On another origin only harmless headers are kept. 303
 /// changes every method but HEAD into GET, 301 and 302 change POST into GET (§15.4.2, note), 307 and 308 keep method and body.
+///
+/// A request that was sent before is a loop, unless a response since then has set a cookie that the client keeps: a sign-in leads back to
+/// the first URL with its session.
 struct Redirects: Interceptor {
     /// The policy of endpoints without their own.
     let policy: RedirectPolicy
     /// Removes credentials when a redirect leaves the origin.
     var boundary = OriginBoundary()
+    /// Whether the client has a jar.
+    var keepsCookies = false
 
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
@@ -26,8 +31,10 @@ struct Redirects: Interceptor {
     private struct Hops {
         private(set) var request: ServiceRequest
         private let first: URL
-        /// The requests before this one.
+        /// The requests before this one, without those from before the last cookie.
         private var seen: Set<String> = []
+        /// Whether a response has set a cookie that the client doesn't keep.
+        private var hasLostCookies = false
 
         init(_ request: ServiceRequest) {
             self.request = request
@@ -42,12 +49,13 @@ struct Redirects: Interceptor {
             let policy = context.attributes[RedirectPolicy.self] ?? stage.policy
             guard policy.rule != .stop, let location = response.headers.reference(.location) else { return false }
             response.body.cancel()
-            seen.insert(mark(of: request))
+            note(response, keepsCookies: stage.keepsCookies && context.attributes[CookiePolicy.self] != .off)
             let origin = request.origin
             request = try Redirects.request(after: request, status: response.status, location: location, from: response.url)
             request = stage.boundary.afterRedirect(request, from: origin, context)
             guard !seen.contains(mark(of: request)) else {
-                throw RedirectError(reason: .loop, message: "The redirects form a loop: \(place(request)) was requested before.")
+                let fix = hasLostCookies ? " The service sets cookies, which the call doesn't keep: set Configuration.cookies." : ""
+                throw RedirectError(reason: .loop, message: "The redirects form a loop: \(place(request)) was requested before.\(fix)")
             }
             guard context.hop < policy.limit else {
                 throw RedirectError(
@@ -61,6 +69,17 @@ struct Redirects: Interceptor {
             context.hop += 1
             context.record.countRedirect()
             return true
+        }
+
+        /// Notes the present request. With a new cookie, the same request may get another response.
+        private mutating func note(_ response: TransportResponse, keepsCookies: Bool) {
+            let setsCookie = response.headers.contains(.setCookie)
+            if setsCookie, keepsCookies {
+                seen = []
+            } else {
+                seen.insert(mark(of: request))
+                hasLostCookies = hasLostCookies || setsCookie
+            }
         }
 
         private func mark(of request: ServiceRequest) -> String { "\(request.method) \(request.url.absoluteString)" }

@@ -91,6 +91,49 @@ import WebServiceTesting
         #expect(stops.requests.count == 1)
     }
 
+    /// Answers 302 until the request has a cookie.
+    private func signIn(
+        _ steps: [String: (location: String, cookie: String?)], configure: (inout WebServiceClient.Configuration) -> Void
+    ) -> (client: Store, stub: StubTransport) {
+        let answer = StubAnswer.answering { request in
+            guard request.request.headers[.cookie]?.contains("sid=1") != true else { return .text("signed in") }
+            let target = request.request.url.absoluteString.dropFirst("https://api.test".count)
+            let step = steps[String(target)] ?? ("/v1/a", nil)
+            var headers: HTTPFields = ["Location": step.location]
+            if let cookie = step.cookie { headers.append(.setCookie, cookie) }
+            return .status(302, headers: headers)
+        }
+        return Store.stubbed(answer, configure: configure)
+    }
+
+    @Test(
+        arguments: [
+            (["/v1/a": ("/v1/a", "sid=1; Path=/")], 2), (["/v1/a": ("", "sid=1; Path=/")], 2),
+            (["/v1/a": ("/sso?to=a", nil), "/sso?to=a": ("https://api.test/v1/a", "sid=1; Path=/")], 3),
+            (["/v1/a": ("/sso", "state=7; Path=/"), "/sso": ("/v1/a?ticket=1", nil), "/v1/a?ticket=1": ("/v1/a", "sid=1; Path=/")], 4),
+            (["/v1/a": ("/check", "test=1; Path=/"), "/check": ("/v1/b", nil), "/v1/b": ("/v1/a", "sid=1; Path=/")], 4),
+        ] as [([String: (location: String, cookie: String?)], Int)])
+    func `With a new cookie, a URL is requested again`(steps: [String: (location: String, cookie: String?)], count: Int) async throws {
+        let (client, stub) = signIn(steps) { $0.cookies = CookieJar() }
+        let text: String = try await client.http.get("/a").value()
+        #expect(text == "signed in" && stub.requests.count == count)
+        // Without a jar, the same redirects are a loop, and the error names the jar.
+        let (other, _) = signIn(steps) { _ in }
+        let error = await serviceError { try await other.http.get("/a").send() }
+        #expect((error?.cause as? RedirectError)?.reason == .loop && error?.message.contains("Configuration.cookies") == true)
+        let off = client.http.get("/a").describing { $0.cookies(.off) }
+        #expect(await reason { try await off.send() } == .loop)
+    }
+
+    @Test func `Cookies don't make redirects endless`() async throws {
+        let (client, stub) = signIn(["/v1/a": ("/v1/a", "other=1; Path=/")]) { $0.cookies = CookieJar() }
+        #expect(await reason { try await client.http.get("/a").send() } == .tooMany)
+        #expect(stub.requests.count == 11)
+        let (kept, requests) = signIn(["/v1/a": ("/v1/b", "other=1; Path=/"), "/v1/b": ("/v1/b", nil)]) { $0.cookies = CookieJar() }
+        #expect(await reason { try await kept.http.get("/a").send() } == .loop)
+        #expect(requests.requests.count == 2)
+    }
+
     @Test func `Bad locations, insecure ones and bodies that can't be sent again`() async throws {
         for location in [
             "mailto:a@b.test", "file:///etc/passwd", "http://", "https://ada:s3cret-s3cret@api.test/", "//ada@api.test/",
