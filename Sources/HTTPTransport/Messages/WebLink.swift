@@ -165,8 +165,12 @@ struct WebLinkParser {
         }
     }
 
+    /// Reads the relations of a `rel`. Single quotes around it are dropped, although RFC 8288 has none: some services send `rel='next'`,
+    /// and a list would end at a link without that relation.
     private static func relations(in text: String) -> [String] {
-        text.utf8.split(whereSeparator: isBlank).map { piece in
+        var bytes = text.utf8[...]
+        if bytes.count > 1, bytes.first == UInt8(ascii: "'"), bytes.last == UInt8(ascii: "'") { bytes = bytes.dropFirst().dropLast() }
+        return bytes.split(whereSeparator: isBlank).map { piece in
             let relation = String(decoding: piece, as: UTF8.self)
             return relation.utf8.contains(UInt8(ascii: ":")) ? relation : relation.lowercased()
         }

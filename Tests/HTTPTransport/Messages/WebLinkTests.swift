@@ -63,6 +63,11 @@ import Testing
         #expect(links("<a", "b>; rel=next", "", " , ", "<>").map(\.reference) == [""])
         #expect(links(#"<a>; rel="next, <b>; rel=last"#).map(\.relations) == [["next,", "<b>;", "rel=last"]])
         #expect(links(#"<a>; rel="next\"#).map(\.relations) == [["next"]])
+        #expect(
+            links("<a>; rel='next', <b>;REL = 'prev LAST' ; x=y, <c>; rel=\"'up'\"").map(\.relations) == [
+                ["next"], ["prev", "last"], ["up"],
+            ])
+        #expect(links("<a>; rel='", "<a>; rel=''", "<a>; rel='x", "<a>; rel=o'neil").map(\.relations) == [["'"], [], ["'x"], ["o'neil"]])
         #expect(links("<a>").first?.relations == [])
     }
 
