@@ -303,7 +303,7 @@ extension QueryPrinter {
         case .text(let typed):
             try require(.v401, "$search for typed text")
             text.syntax("'")
-            text.value(typed.replacing("'", with: "''"), keeping: QueryText.apostrophe)
+            text.doubled(typed)
             text.syntax("'")
         case .raw(let raw):
             guard !raw.isEmpty else { throw .invalidSearch(raw, reason: "it is empty") }
@@ -359,6 +359,8 @@ extension QueryPrinter {
         guard !phrase.unicodeScalars.contains("\"") else {
             throw .invalidSearch(phrase, reason: "OData can't search for a double quote; leave it out")
         }
-        text.value("\"" + phrase.replacing("\\", with: "\\\\") + "\"")
+        // By scalars: a combining mark makes a backslash another character.
+        let parts = phrase.unicodeScalars.split(separator: "\\", omittingEmptySubsequences: false).map(String.init)
+        text.value("\"" + parts.joined(separator: "\\\\") + "\"")
     }
 }

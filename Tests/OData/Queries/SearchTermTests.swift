@@ -31,6 +31,14 @@ import Testing
         #expect(try text(SearchTerm(.and(["a"]))) == "a" && text(SearchTerm(.or(["a"])) && "b") == "(a)%20AND%20b")
     }
 
+    @Test(arguments: [("", ""), ("\u{301}", "%CC%81"), ("\u{308}", "%CC%88"), ("\u{200D}", "%E2%80%8D"), ("\u{E31}", "%E0%B8%B1")])
+    func `quotes and backslashes are escaped under combining marks`(mark: String, encoded: String) throws {
+        #expect(try text(SearchTerm(.text("it'\(mark) or '\(mark)"))) == "'it''\(encoded)%20or%20''\(encoded)'")
+        let phrase = SearchTerm.phrase("a\\\(mark) b\\\(mark)")
+        #expect(try text(phrase) == "%22a%5C%5C\(encoded)%20b%5C%5C\(encoded)%22")
+        #expect(try QueryParser().query("A?$search=" + text(phrase)).options.search == phrase)
+    }
+
     @Test func `chains of one operator are one level`() throws {
         var chain: SearchTerm = "a"
         for _ in 0..<2_000 { chain = chain || !("b" && "c") }
