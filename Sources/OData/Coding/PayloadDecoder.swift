@@ -71,6 +71,7 @@ struct PayloadDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let object) = value else { throw mismatch([String: ODataValue].self, "an object") }
         if PayloadDecoder.deferredLink(object) != nil { throw notLoaded() }
+        if !place.isTop, CollectionEnvelope.elements(in: object) != nil, !CollectionEnvelope.isRead(by: type) { throw collectionForOne() }
         return KeyedDecodingContainer(PayloadKeyedContainer<Key>(decoder: entering(object), object: object))
     }
 
@@ -131,6 +132,28 @@ struct PayloadDecoder: Decoder {
 
     func notLoaded() -> DecodingError {
         corrupted("The relation wasn't loaded: expand it, or declare the property as ToOne or ToMany.")
+    }
+
+    func collectionForOne() -> DecodingError {
+        let text = "One object is needed, not a collection ('results'): declare the property as an array or as ToMany."
+        return .typeMismatch([String: ODataValue].self, .init(codingPath: codingPath, debugDescription: text))
+    }
+}
+
+/// The object that version 2 puts around a collection: `{"results": […], "__count": "2", "__next": "…"}`.
+enum CollectionEnvelope {
+    static let names: Set<String> = ["results", "__count", "__next", "__metadata"]
+
+    /// Returns the elements if an object is an envelope and no entity.
+    static func elements(in object: DynamicEntity) -> [ODataValue]? {
+        guard object.count <= names.count, let elements = object["results"]?.array, names.isSuperset(of: object.names) else { return nil }
+        return elements
+    }
+
+    /// Returns whether a type with these keys decodes the envelope itself. Another type whose properties are all optional would be read
+    /// without any of them.
+    static func isRead(by keys: any CodingKey.Type) -> Bool {
+        ["results", "__count", "__next"].contains { keys.init(stringValue: $0) != nil }
     }
 }
 

@@ -42,6 +42,9 @@ indirect enum PayloadPlace {
     /// The position of a text decoder.
     case within(any Decoder)
 
+    /// Whether it is the root of a payload, whose envelope is removed before the value is decoded.
+    var isTop: Bool { if case .top = self { true } else { false } }
+
     var path: [any CodingKey] {
         var path: [any CodingKey] = []
         var place = self
@@ -97,8 +100,12 @@ struct PayloadDialect: JSONDialect {
         object.count == 1 && object.member("__deferred")?.isObject == true
     }
 
-    func check(object: JSONNode) throws {
+    func check(object: JSONNode, by keys: any CodingKey.Type) throws {
         if isAbsence(object) { throw try PayloadDecoder(object, settings: settings).notLoaded() }
+        guard object.count <= CollectionEnvelope.names.count, object.member("results")?.isArray == true,
+            CollectionEnvelope.names.isSuperset(of: object.names), !CollectionEnvelope.isRead(by: keys)
+        else { return }
+        throw try PayloadDecoder(object, settings: settings).collectionForOne()
     }
 
     func array(in node: JSONNode) throws -> JSONNode? {

@@ -73,6 +73,9 @@ struct ItemCheck {
         if value.isNull { return property.hasNullElements ? nil : ItemFault(wanted: property.kind.wanted, value) }
         guard property.kind.accepts(value) else { return ItemFault(wanted: property.kind.wanted, value) }
         guard case .structured(let type) = property.kind, case .object(let object) = value else { return nil }
+        if let elements = CollectionEnvelope.elements(in: object), schema.table(of: type)?.properties["results"] == nil {
+            return ItemFault(wanted: property.kind.wanted, .array(elements))
+        }
         return fault(in: object, declaredAs: type)
     }
 }

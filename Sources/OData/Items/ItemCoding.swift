@@ -42,6 +42,7 @@ extension ODataItem: PayloadReadable {
     static func read(_ payload: PayloadDecoder) throws -> ODataItem {
         let record = try DynamicEntity.read(payload)
         if PayloadDecoder.deferredLink(record) != nil { throw payload.notLoaded() }
+        if isInModel, !declares("results"), CollectionEnvelope.elements(in: record) != nil { throw payload.collectionForOne() }
         var check = ItemCheck(Model.schema)
         let fault = check.fault(in: record, declaredAs: Model.typeName)
         if let fault, ItemSetting.checks(payload.settings.given) { throw fault.error(inside: payload.codingPath) }

@@ -44,7 +44,9 @@ import WebServiceClient
         (#"{"otherMails":["a",null]}"#, "otherMails.Index 1"),
         (#"{"assignedPlans":[{"servicePlanId":"x"}]}"#, "assignedPlans.Index 0.servicePlanId"),
         (#"{"createdDateTime":"yesterday"}"#, "createdDateTime"), (#"{"memberOf":{"id":"1"}}"#, "memberOf"),
-        (#"{"manager":[]}"#, "manager"),
+        (#"{"manager":[]}"#, "manager"), (#"{"manager":{"results":[]}}"#, "manager"),
+        (#"{"manager":{"results":[{"id":"1"}],"__count":"1","__next":"n"}}"#, "manager"), (#"{"home":{"results":[]}}"#, "home"),
+        (#"{"assignedPlans":[{"results":[]}]}"#, "assignedPlans.Index 0"),
         (##"{"manager":{"@odata.type":"#microsoft.graph.user","age":"x"}}"##, "manager.age"), (#"{"rights":true}"#, "rights"),
         (#"{"home":{"location":{"type":"Point"}}}"#, "home.location"), (#"{"deletedDateTime":1}"#, "deletedDateTime"),
     ])

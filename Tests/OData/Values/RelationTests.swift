@@ -59,6 +59,53 @@ import Testing
         #expect(try person(#","Trips@odata.count":3"#).Trips.count == 3)
     }
 
+    @Test(arguments: [
+        #"{"results":[]}"#, #"{"results":[{"Id":1}]}"#, #"{"__count":"1","results":[{"Id":1}],"__next":"n"}"#, "[]", #"[{"Id":1}]"#,
+    ])
+    func `a collection in place of one entity is an error, also for a type whose properties are all optional`(list: String) throws {
+        struct Loose: Decodable, Sendable { let Id: Int?, Inner: Inner? }
+        struct Inner: Decodable, Sendable { let Id: Int? }
+        struct Relations: Decodable { let Id: Int, One: ToOne<Loose> }
+        struct Optionals: Decodable { let Id: Int, One: Loose? }
+        struct Entities: Decodable { let Id: Int, One: ODataEntity<Loose>? }
+        struct Nested: Decodable { let Id: Int, One: Outer }
+        struct Outer: Decodable { let Other: Int?, Inner: Inner? }
+        func expectFault<Value: Decodable & Sendable>(_ type: Value.Type, _ one: String, at path: [String] = ["One"]) {
+            let entity = #"{"Id":1,"One":\#(one)}"#
+            for (text, outer) in [(entity, []), (#"{"d":\#(entity)}"#, ["d"]), (#"{"value":[\#(entity)]}"#, ["value", "Index 0"])] {
+                let data = Data(text.utf8)
+                let error = #expect(throws: DecodingError.self, "\(type): \(text)") {
+                    if outer.first == "value" {
+                        _ = try ODataDecoder().decode(ODataPage<Value>.self, from: data)
+                    } else {
+                        _ = try ODataDecoder().decode(Value.self, from: data)
+                    }
+                }
+                guard case .typeMismatch(_, let context)? = error else {
+                    #expect(Bool(false), "\(type): \(text): \(String(describing: error))")
+                    continue
+                }
+                #expect(context.codingPath.map(\.stringValue) == outer + path)
+                #expect(!list.hasPrefix("{") || context.debugDescription.contains("as an array or as ToMany"))
+            }
+        }
+        expectFault(Relations.self, list)
+        expectFault(Optionals.self, list)
+        expectFault(Entities.self, list)
+        expectFault(Nested.self, #"{"Inner":\#(list)}"#, at: ["One", "Inner"])
+    }
+
+    @Test func `a type with a property results reads version 2's envelope itself`() throws {
+        struct Envelope: Decodable, Sendable, Equatable { let results: [Trip], __count: String? }
+        struct Holder: Decodable { let Name: String, Trips: Envelope, Other: DynamicEntity, Texts: [String: [Int]] }
+        let text = #"{"Name":"a","Trips":{"results":[{"Id":1}],"__count":"5"},"Other":{"results":[1]},"Texts":{"results":[2]}}"#
+        for json in [text, #"{"d":\#(text)}"#] {
+            let holder = try ODataDecoder().decode(Holder.self, from: Data(json.utf8))
+            #expect(holder.Trips == Envelope(results: [Trip(Id: 1)], __count: "5"))
+            #expect(holder.Other == ["results": [1]] && holder.Texts == ["results": [2]])
+        }
+    }
+
     @Test func `a first page isn't written as the whole relation`() throws {
         let first = try person(#","Trips":[],"Trips@odata.nextLink":"n""#)
         #expect(throws: EncodingError.self) { try ODataEncoder().encode(first) }

@@ -236,8 +236,8 @@ package protocol JSONDialect: Sendable {
     func floating<Value: BinaryFloatingPoint & LosslessStringConvertible>(of text: String, as type: Value.Type) -> Value?
     /// Returns whether an object represents a missing member.
     func isAbsence(_ object: JSONNode) -> Bool
-    /// Checks an object before its members are decoded.
-    func check(object: JSONNode) throws
+    /// Checks an object before its members are decoded by a type of keys.
+    func check(object: JSONNode, by keys: any CodingKey.Type) throws
     /// Returns the array that a value represents; `nil` if it represents none.
     func array(in node: JSONNode) throws -> JSONNode?
     /// The byte after a member's name in the names of its neighbours, such as `@` in `price@odata.type`.

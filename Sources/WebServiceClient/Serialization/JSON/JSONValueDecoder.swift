@@ -66,7 +66,7 @@ extension JSONValueDecoder: SingleValueDecodingContainer {
 extension JSONDocument {
     func keyedContainer<Key: CodingKey>(at place: JSONPlace, by type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard word(place.index).kind == .object else { throw mismatch([String: Any].self, at: place) }
-        if hasDialect { try reader.dialect?.check(object: JSONNode(self, place)) }
+        if hasDialect { try reader.dialect?.check(object: JSONNode(self, place), by: type) }
         return storage.pointee.containers.container(self, place.index, by: type)
     }
 
