@@ -49,7 +49,7 @@ struct ElasticsearchFields {
             return FlatMetadata.pairs(of: values).map { ("\(pair.key).\($0.name)", $0.value) }
         }
         var names = UniqueNames()
-        let rest = LogMetadata(flat.map { name, value in (names.name(for: tree.name(name, avoidingValuesBelow: 0)), value) })
+        let rest = LogMetadata(flat.map { name, value in (names.name(for: tree.name(name, of: value, avoidingValuesBelow: 0)), value) })
         tree.note(rest, below: 0, depth: 0)
         return tree.placed(rest, below: 0, depth: 0)
     }
@@ -180,13 +180,25 @@ struct ElasticsearchFields {
         }
     }
 
-    /// The name with `_` added to the first part of its path that is already a value, since a value has no fields.
-    private mutating func name(_ name: String, avoidingValuesBelow parent: Int) -> String {
+    /// The name with `_` added to the first part of its path that is already a value, since a value has no fields. Also to the last part if
+    /// the value is an array of objects and the field is already written, since JSON can't have it twice.
+    private mutating func name(_ name: String, of value: LogValue, avoidingValuesBelow parent: Int) -> String {
         var (parts, _) = Self.parts(of: name)
         var position = parent
-        for index in parts.indices.dropLast() {
+        for index in parts.indices {
             position = self.position(of: parts[index], below: position)
-            guard fields[position].isWritten, !fields[position].isObject else { continue }
+            guard fields[position].isWritten else { continue }
+            let collides =
+                if index < parts.count - 1 {
+                    !fields[position].isObject
+                } else {
+                    switch value {
+                    case .dictionary: !fields[position].isObject
+                    case .array(let values): Self.hasObject(values, depth: 0)
+                    default: false
+                    }
+                }
+            guard collides else { continue }
             parts[index] += "_"
             break
         }

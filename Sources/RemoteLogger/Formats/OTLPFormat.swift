@@ -69,7 +69,7 @@ public struct OTLPFormat: LogFormat {
             // Protobuf's JSON readers accept both spellings of a name.
             let partial = (body["partialSuccess"] ?? body["partial_success"]) as? [String: Any]
         else { return answer.usualVerdict }
-        let reason = (partial["errorMessage"] ?? partial["error_message"]) as? String ?? ""
+        let reason = ReceiverAnswer.excerpt(of: (partial["errorMessage"] ?? partial["error_message"]) as? String ?? "")
         // A 64-bit integer is a string in OTLP's JSON; a number is accepted, too.
         let number = partial["rejectedLogRecords"] ?? partial["rejected_log_records"]
         let stated = (number as? String).flatMap { Double($0) } ?? (number as? NSNumber)?.doubleValue ?? 0
@@ -79,10 +79,10 @@ public struct OTLPFormat: LogFormat {
         return .delivered(remark: reason.isEmpty ? nil : reason)
     }
 
-    /// The message of the `Status` in an error's body, or the beginning of the body.
+    /// The beginning of the message of the `Status` in an error's body, or of the body.
     private static func message(of answer: ReceiverAnswer) -> String {
         let status = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any]
-        return status?["message"] as? String ?? answer.excerpt
+        return (status?["message"] as? String).map { ReceiverAnswer.excerpt(of: $0) } ?? answer.excerpt
     }
 }
 

@@ -91,6 +91,12 @@ public struct ReceiverAnswer: Sendable {
         return Self.excerpt(of: String(decoding: read, as: UTF8.self), characters: 200, isCut: read.count < body.count)
     }
 
+    /// The beginning of a text within the body, in the form of ``excerpt``: it may be as long as the body, and repeats for each record.
+    static func excerpt(of text: String) -> String {
+        let read = FlatMetadata.prefix(of: text, bytes: 2 * BodyExcerpt.margin)
+        return excerpt(of: String(read), characters: 200, isCut: read.endIndex < text.endIndex)
+    }
+
     /// Masks before cutting: half a secret, or one without its line breaks, isn't recognized.
     ///
     /// - Parameter isCut: Whether the text continues.

@@ -87,7 +87,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         let body = (try? JSONSerialization.jsonObject(with: answer.body)) as? [String: Any]
         let code = (body?["code"] as? NSNumber)?.intValue
-        let reason = body?["text"] as? String ?? answer.excerpt
+        let reason = (body?["text"] as? String).map { ReceiverAnswer.excerpt(of: $0) } ?? answer.excerpt
         switch (answer.status, code) {
         case (200..<300, _):
             guard acknowledges else { return answer.usualVerdict }

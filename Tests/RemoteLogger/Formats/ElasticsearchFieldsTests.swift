@@ -114,6 +114,23 @@ import Testing
         #expect(found.values["event\u{1}id"]?.count == 1)
     }
 
+    @Test(
+        arguments: [
+            ("@timestamp", .array([["y": "x"]])), ("message", .array([.array([["y": "x"]])])), ("log", .array([["y": "x"]])),
+            ("trace.id", .array([["y": "x"]])), ("trace.id", ["y": "x"]), ("event.id", ["y": ["z": "x"]]), ("message", ["y": "x"]),
+        ] as [(String, LogValue)])
+    func `objects of the program never take the name of a record's own value`(name: String, value: LogValue) throws {
+        let fields = LogMetadata([(name, value)])
+        let record = LogRecord.sample(trace: TraceContext(traceHigh: 1, traceLow: 2, span: 3, flags: 0))
+        let body = try ElasticsearchFormat(index: "logs", fields: fields).encode([record])
+        let line = String(decoding: try #require(body.split(separator: UInt8(ascii: "\n")).last), as: UTF8.self)
+        // A parsed document doesn't show a name that the text has twice.
+        #expect(line.components(separatedBy: "\"\(name)\":").count == (["message", "log", "@timestamp"].contains(name) ? 2 : 1), "\(line)")
+        let found = mapping(try document([:], fields: fields))
+        #expect(found.conflicts.isEmpty, "\(found)")
+        #expect(found.values["trace\u{1}id"]?.count == 1 && found.values["event\u{1}id"]?.count == 1, "\(found)")
+    }
+
     @Test func `what needs no change stays as it is`() throws {
         let metadata: LogMetadata = ["a": 1, "b.c": 2, "d": ["e": 3] as LogMetadata, "list": LogValue.array([1, .dictionary(["x": 1])])]
         let written = try #require(try document(metadata)["metadata"] as? [String: Any])

@@ -95,6 +95,20 @@ import Testing
         #expect(OTLPFormat().judge(ReceiverAnswer(status: status, body: Data(body.utf8), records: 5)) == verdict)
     }
 
+    @Test(arguments: [200, 400, 401, 500]) func `a reason is one short line without secrets`(status: Int) throws {
+        let text = "bad \u{1B}[2J\npassword=hunter2\n" + String(repeating: "x", count: 3 << 20)
+        let partial = ["rejectedLogRecords": "1", "errorMessage": text]
+        let answer: [String: Any] = status == 200 ? ["partialSuccess": partial] : ["message": text]
+        let body = try JSONSerialization.data(withJSONObject: answer)
+        let reason: String
+        switch OTLPFormat().judge(ReceiverAnswer(status: status, body: body, records: 5)) {
+        case .partiallyRejected(_, let text), .isolate(let text), .pause(let text), .reject(let text): reason = text
+        default: reason = ""
+        }
+        #expect(reason.hasPrefix("bad \\u{1B}[2J password="), "\(reason.prefix(500))")
+        #expect(!reason.contains("hunter2") && reason.count < 300 && !reason.contains("\n"), "\(reason.prefix(500))")
+    }
+
     @Test func `the collector's URL gets the path of logs`() throws {
         let base = try #require(URL(string: "http://localhost:4318"))
         #expect(OTLPFormat.logsURL(ofCollector: base).absoluteString == "http://localhost:4318/v1/logs")

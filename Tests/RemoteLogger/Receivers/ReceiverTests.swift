@@ -190,6 +190,13 @@ import WebServiceTesting
     @Test func `with acknowledgement nothing counts that has no ticket`() {
         let answer = ReceiverAnswer(status: 400, body: Data(#"{"text":"No","code":12,"invalid-event-number":1}"#.utf8), records: 3)
         #expect(SplunkFormat(acknowledges: true).judge(answer) == .each([.retry, .rejected(reason: "No"), .retry]))
+        // A proxy may answer with a text of megabytes.
+        let long = Data("{\"code\":4,\"text\":\"token=hunter2\\n\(String(repeating: "x", count: 1 << 20))\"}".utf8)
+        guard case .pause(let reason) = SplunkFormat().judge(ReceiverAnswer(status: 403, body: long, records: 3)) else {
+            Issue.record("a wrong token pauses")
+            return
+        }
+        #expect(reason.hasPrefix("token=") && !reason.contains("hunter2") && reason.count < 300 && reason.hasSuffix("xxx"))
     }
 
     // MARK: Datadog
