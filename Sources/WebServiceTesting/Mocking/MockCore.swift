@@ -131,7 +131,7 @@ final class MockCore: Sendable {
             return response.failing(isReset ? .reset(afterBytes: limit) : .cut(afterBytes: limit))
         }
         // A cut after the end of the body must make the body fail too.
-        var cut = response.framed(.contentLength(max(data.count, limit + 1)))
+        var cut = response.framed(.contentLength(limit < data.count ? data.count : data.count + 1))
         cut.body = .data(data.prefix(limit))
         return isReset ? cut.failing(.reset(afterBytes: .max)) : cut.failing(.cut(afterBytes: .max))
     }

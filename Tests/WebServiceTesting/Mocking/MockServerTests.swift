@@ -161,6 +161,15 @@ private final class Library: WebServiceClient, @unchecked Sendable {
         #expect(reset?.cause is TransportError, "\(reset as Any)")
     }
 
+    @Test(arguments: [0, 100, Int.max]) func `a cut fails the body, however long it is`(count: Int) async throws {
+        let server = try MockServer(Library.self).answering("newest()", with: .value(Book(id: 1, title: "a")))
+            .failing("newest()", .times(1, .cut(afterBytes: count)))
+        let library = client(server)
+        let cut = await serviceError { _ = try await library.newest() }
+        #expect((cut?.cause as? TransportError)?.code == .truncated, "\(cut as Any)")
+        #expect(try await library.newest().id == 1)
+    }
+
     @Test func `shares of requests fail by the seed`() async throws {
         var counts: [Int] = []
         for _ in 0..<2 {
