@@ -70,6 +70,48 @@ struct Template: Sendable, Hashable {
     }
 }
 
+/// The arguments of a method that a descriptor can refer to: the key's labels without ignored ones.
+struct ArgumentNames: Sendable, Hashable {
+    let labels: [String]
+
+    init(_ name: MethodName, ignoring ignored: Set<String>) {
+        labels = name.labels.filter { !ignored.contains($0) }
+    }
+
+    var count: Int { labels.count }
+
+    /// The name of the argument at a position, for messages.
+    func description(of position: Int) -> String {
+        guard labels.indices.contains(position) else { return "argument \(position)" }
+        return labels[position] == "_" ? "argument \(position)" : "argument \"\(labels[position])\""
+    }
+
+    /// Returns the argument position that a placeholder's text refers to.
+    func resolve(_ text: String) -> Result<Int, TemplateProblem.Kind> {
+        guard !text.isEmpty, !text.contains(where: { $0.isWhitespace || $0 == "/" || $0 == "%" || $0 == "{" }) else {
+            return .failure(.noName(text))
+        }
+        if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            guard let position = Int(text), position < count else { return .failure(.outOfRange(text, arity: count)) }
+            return .success(position)
+        }
+        let positions = labels.indices.filter { labels[$0] == text }
+        guard let position = positions.first, text != "_" else {
+            return .failure(.unknown(text, suggestion: NearestName.of(text, among: labels.filter { $0 != "_" })))
+        }
+        return positions.count > 1 ? .failure(.ambiguous(text)) : .success(position)
+    }
+
+    func resolve(_ argument: EndpointArgument) -> Result<Int, TemplateProblem.Kind> {
+        switch argument.reference {
+        case .position(let position):
+            (0..<count).contains(position) ? .success(position) : .failure(.outOfRange("\(position)", arity: count))
+        case .label(let label):
+            Int(label) == nil ? resolve(label) : .failure(.unknown(label, suggestion: nil))
+        }
+    }
+}
+
 /// A problem of a placeholder.
 struct TemplateProblem: Error, Sendable, Hashable {
     enum Kind: Error, Sendable, Hashable {
