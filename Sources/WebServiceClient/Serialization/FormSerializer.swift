@@ -144,9 +144,9 @@ struct FormDecoder: Decoder {
         }
     }
 
-    /// The single text at this place.
+    /// The single text at this place, which may contain the separator of lists.
     func text() throws -> String {
-        guard tree.children.isEmpty, tree.texts.count == 1, let text = tree.texts.first else { throw mismatch("one value is") }
+        guard tree.children.isEmpty, let text = tree.whole else { throw mismatch("one value is") }
         return text
     }
 

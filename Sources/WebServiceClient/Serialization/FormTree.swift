@@ -3,6 +3,8 @@ import Foundation
 /// The fields of a form as a tree: `a[b][c]=1` is `1` in `c` in `b` in `a`; `a=1&a=2`, `a[]=1&a[]=2` and `a[0]=1&a[1]=2` are two values.
 struct FormTree {
     private(set) var texts: [String] = []
+    /// The value before it was split into ``texts``, if one field holds them all: it may be one text that contains separators.
+    private(set) var whole: String?
     private(set) var children: [String: FormTree] = [:]
     /// The names of the children in order of arrival.
     private(set) var names: [String] = []
@@ -31,31 +33,35 @@ struct FormTree {
             }
             let value = equals.map { pair[($0 + 1)...] } ?? Data()
             let isNil = fields.missing == .nameOnly && equals == nil || fields.missing == .empty && value.isEmpty
-            switch fields.arrays {
-            case .repeatedKey, .brackets:
-                insert(try Self.text(value, encoding), isNil: isNil, at: path[...])
-            case .comma:
+            let whole = try Self.text(value, encoding)
+            let members: [String] =
+                switch fields.arrays {
+                case .repeatedKey, .brackets: [whole]
                 // Commas inside a value are encoded; commas between members aren't.
-                for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-                    insert(try Self.text(member, encoding), isNil: isNil, at: path[...])
-                }
-            case .space, .pipe:
+                case .comma:
+                    try value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { try Self.text($0, encoding) }
                 // Other separators are encoded, too.
-                let separator: Character = fields.arrays == .space ? " " : "|"
-                for member in try Self.text(value, encoding).split(separator: separator, omittingEmptySubsequences: false) {
-                    insert(String(member), isNil: isNil, at: path[...])
+                case .space: Self.members(of: whole, separator: " ")
+                case .pipe: Self.members(of: whole, separator: "|")
                 }
-            }
+            insert(members, whole: whole, isNil: isNil, at: path[...])
         }
+    }
+
+    /// Splits by scalars, because a combining mark makes a separator another character.
+    private static func members(of text: String, separator: Unicode.Scalar) -> [String] {
+        text.unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
     }
 
     /// Whether this is nil: no field, or a field that represents nil.
     var isNil: Bool { texts.count <= 1 && children.isEmpty && (texts.isEmpty || holdsNil) }
 
-    /// Inserts a value at a path. A trailing `[]` appends a value; an inner `[]` is an element, and a repeated field begins the next one.
-    private mutating func insert(_ text: String, isNil: Bool, at path: ArraySlice<String>) {
+    /// Inserts the values of a field at a path. A trailing `[]` appends them; an inner `[]` is an element, and a repeated field begins the
+    /// next one.
+    private mutating func insert(_ members: [String], whole: String, isNil: Bool, at path: ArraySlice<String>) {
         guard let name = path.first, !(name.isEmpty && path.count == 1 && path.startIndex > 0) else {
-            texts.append(text)
+            self.whole = texts.isEmpty ? whole : nil
+            texts += members
             holdsNil = isNil
             return
         }
@@ -69,7 +75,7 @@ struct FormTree {
             key = isTaken && !overflows ? String(next) : last
         }
         if children[key] == nil { names.append(key) }
-        children[key, default: FormTree()].insert(text, isNil: isNil, at: rest)
+        children[key, default: FormTree()].insert(members, whole: whole, isNil: isNil, at: rest)
     }
 
     /// Whether this exact path already has a value.
@@ -134,6 +140,7 @@ extension FormTree {
 
     private init(text: String) {
         texts = [text]
+        whole = text
         isElement = true
     }
 

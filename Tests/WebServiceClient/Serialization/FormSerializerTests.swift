@@ -49,6 +49,35 @@ import WebServiceClient
         #expect(try decode([String: [[String: [String]]]].self, form)["a"]?.first?["b"] == ["1", "2", "3"])
     }
 
+    @Test(arguments: FieldReflection.ArrayStrategy.allCases)
+    func `A text may contain the separator of lists`(arrays: FieldReflection.ArrayStrategy) throws {
+        let serializer = FormSerializer(FieldReflection(arrays: arrays))
+        let values = ["name": "Ada, Countess of | Lovelace", "none": "", "mark": "a \u{301}b|\u{301},\u{301}", "one": "x", "ends": " ,| "]
+        let form = try serializer.encode(values)
+        #expect(try serializer.decode([String: String].self, from: form, at: [], contentType: nil) == values)
+    }
+
+    @Test func `The type decides whether a separator divides a field`() throws {
+        struct Answer: Decodable, Equatable {
+            var scope: String
+            var names: [String]
+        }
+        func read<Value: Decodable>(_ arrays: FieldReflection.ArrayStrategy, _ form: String) throws -> Value {
+            let serializer = FormSerializer(FieldReflection(arrays: arrays))
+            return try serializer.decode(Value.self, from: Data(form.utf8), at: [], contentType: nil)
+        }
+        let answer = Answer(scope: "repo,gist", names: ["a", "b,c", ""])
+        #expect(try read(.comma, "scope=repo,gist&names=a,b%2Cc,") == answer)
+        #expect(try read(.comma, "scope=repo%2Cgist&names=a&names=b%2Cc&names=") == answer)
+        #expect(try read(.space, "scope=read+write&names=a%20b") == Answer(scope: "read write", names: ["a", "b"]))
+        #expect(try read(.pipe, "scope=a%7Cb&names=a|b") == Answer(scope: "a|b", names: ["a", "b"]))
+        #expect(try read(.comma, "a=1,2&a=3") == ["a": [1, 2, 3]])
+        #expect(try read(.comma, "a[][b]=1,2&a[][b]=3") == ["a": [["b": [1, 2]], ["b": [3]]]])
+        // Two fields aren't one text, and two numbers aren't one number.
+        #expect(throws: SerializationError.self) { let _: [String: String] = try read(.comma, "a=1,2&a=3") }
+        #expect(throws: (any Error).self) { let _: [String: Int] = try read(.comma, "a=1,2") }
+    }
+
     @Test func `Forms follow the array strategy unless their serializer has rules of its own`() async throws {
         struct Tags: Codable, Sendable { var tags = ["a", "b"] }
         func body(_ serializer: FormSerializer, _ arrays: FieldReflection.ArrayStrategy? = nil) async throws -> String {
