@@ -41,17 +41,20 @@ public struct PlainTextSerializer: SerializationDelegate {
         return type.subtype == "json" || type.suffix == "json"
     }
 
-    /// Decodes the text of a body. JSON follows its own rules (RFC 8259 §8.1). Other text uses the charset of the header, else of the
-    /// byte order mark, else UTF-8. If it isn't UTF-8 and the header's type is `text/…`, ISO-8859-1 applies, the default of older HTTP
-    /// (RFC 2616 §3.7.1).
+    /// Decodes the text of a body. JSON follows its own rules (RFC 8259 §8.1). Other text uses the charset of its byte order mark, else of
+    /// the header, else UTF-8: a mark is more certain than a header, which many servers add by default (Encoding Standard, §6). If it isn't
+    /// UTF-8 and the header's type is `text/…`, ISO-8859-1 applies, the default of older HTTP (RFC 2616 §3.7.1).
     ///
     /// - Throws: ``SerializationError`` if the charset is unknown, or the bytes aren't valid in it.
     public static func text(of data: Data, contentType: String?) throws -> String {
         if let contentType, Self.isJSON(contentType) {
             if let text = String(data: try TextEncoding.utf8(from: data, contentType: contentType), encoding: .utf8) { return text }
         }
+        let mark = TextEncoding.byteOrderMark(of: data)
+        // The mark of UTF-32 may be that of UTF-16 and a NUL.
+        if let mark, mark.length < 4, let text = try? mark.encoding.decode(data) { return text }
         if let encoding = try TextEncoding.named(in: contentType) { return try encoding.decode(data) }
-        if let mark = TextEncoding.byteOrderMark(of: data) { return try mark.encoding.decode(data) }
+        if let mark { return try mark.encoding.decode(data) }
         do {
             return try TextEncoding.utf8.decode(data)
         } catch {

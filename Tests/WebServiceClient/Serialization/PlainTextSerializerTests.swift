@@ -23,11 +23,21 @@ import WebServiceClient
     }
 
     @Test(
-        "The charset of the header, else of the mark, else UTF-8, else Latin-1 for text",
+        "The charset of the mark, else of the header, else UTF-8, else Latin-1 for text",
         arguments: [
             ([0xE9], "text/plain; charset=ISO-8859-1", "é"), ([0xE9], "text/plain;charset='windows-1252'", "é"),
             ([0xC3, 0xA9], "text/plain", "é"),
             ([0xE9], "text/plain", "é"), ([0xFE, 0xFF, 0, 0xE9], "text/plain", "é"), ([0xEF, 0xBB, 0xBF, 0x61], nil, "a"),
+            ([0xEF, 0xBB, 0xBF, 0xC3, 0xA9], "text/csv; charset=ISO-8859-1", "é"),
+            ([0xEF, 0xBB, 0xBF, 0xC3, 0xA9], "text/csv; charset=windows-1252", "é"),
+            ([0xEF, 0xBB, 0xBF, 0x61], "text/plain; charset=utf-16", "a"), ([0xEF, 0xBB, 0xBF, 0x61], "text/plain; charset=x-none", "a"),
+            ([0xFF, 0xFE, 0xE9, 0], "text/csv; charset=utf-8", "é"), ([0xFE, 0xFF, 0, 0xE9], "text/csv; charset=utf-16le", "é"),
+            ([0xFE, 0xFF, 0, 0xE9], "text/csv; charset=ISO-8859-1", "é"),
+            ([0xFF, 0xFE, 0, 0, 0x61, 0], "text/plain; charset=utf-16", "\0a"),
+            ([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "text/plain", "a"), ([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "text/plain; charset=utf-32", "a"),
+            // Bytes that can't be what their mark says are what the header says.
+            ([0xEF, 0xBB, 0xBF, 0xE9], "text/plain; charset=ISO-8859-1", "ï»¿é"),
+            ([0xFF, 0xFE, 0xE9], "text/plain; charset=ISO-8859-1", "ÿþé"),
             ([0xC4, 0xE3, 0xBA, 0xC3], "text/html; charset=gb2312", "你好"), ([0xC3, 0xA9], "application/json", "é"),
         ] as [([UInt8], String?, String)])
     func reading(bytes: [UInt8], contentType: String?, text: String) throws {
