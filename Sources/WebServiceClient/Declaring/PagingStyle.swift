@@ -51,10 +51,11 @@ public struct PagingStyle: EndpointAttribute, PortableAttribute, Hashable, Codab
     /// The `Link` field of each response has a link with a relation to the next page.
     public static func linkHeader(relation: String) -> PagingStyle { style(.linkHeader(relation: relation)) }
 
-    /// The payload has the URL of the next page, absolute or relative to the page's own. It is missing, null or empty on the last page.
+    /// The payload has the URL of the next page, absolute or relative to the page's own. On the last page it is missing, null, false or
+    /// empty.
     public static func nextURL(at path: String) -> PagingStyle { style(.nextURL(path: path)) }
 
-    /// The payload has a cursor, which the next request sends as a query item. It is missing, null or empty on the last page.
+    /// The payload has a cursor, which the next request sends as a query item. On the last page it is missing, null, false or empty.
     ///
     /// - Parameters:
     ///   - path: The path of the cursor.

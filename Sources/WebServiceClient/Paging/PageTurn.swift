@@ -157,12 +157,12 @@ final class PageTurn: CallTurn {
             guard let url = link.url else { throw .malformedLink(link.reference) }
             return PageReference(place: .url(url.absoluteString))
         case .nextURL(let path):
-            guard let text = try payload.text(at: path), !text.isEmpty else { return nil }
+            guard let text = try payload.reference(at: path), !text.isEmpty else { return nil }
             guard let url = WebLink.resolved(text, against: outcome.url) else { throw .malformedLink(text) }
             return PageReference(place: .url(url.absoluteString))
         case .cursor(let path, _, _):
             if let more = style.more, try !payload.flag(at: more) { return nil }
-            guard let cursor = try payload.text(at: path), !style.emptyEnds || !cursor.isEmpty else {
+            guard let cursor = try payload.reference(at: path), !style.emptyEnds || !cursor.isEmpty else {
                 guard style.more == nil else { throw .payload(path: path, problem: "there is another page, but no cursor") }
                 return nil
             }
@@ -238,6 +238,12 @@ private struct PagePayload {
         try value(PageScalar.self, at: EndpointSettings.components(of: path))?.text
     }
 
+    /// The link or cursor at a path; `nil` if it is missing, null or false, which some services send on the last page.
+    func reference(at path: String) throws(PagingError) -> String? {
+        let found = try value(PageScalar.self, at: EndpointSettings.components(of: path))
+        return found?.isFalse == true ? nil : found?.text
+    }
+
     func flag(at path: String) throws(PagingError) -> Bool {
         switch try text(at: path)?.lowercased() {
         case "true", "1": return true
@@ -277,6 +283,8 @@ private struct PagePayload {
 /// A text, number or Boolean as text; `nil` for null.
 private struct PageScalar: Decodable {
     let text: String?
+    /// Whether this is the Boolean value false, and not its text.
+    private(set) var isFalse = false
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -286,6 +294,7 @@ private struct PageScalar: Decodable {
             text = value
         } else if let value = try? container.decode(Bool.self) {
             text = value ? "true" : "false"
+            isFalse = !value
         } else if let value = try? container.decode(Int64.self) {
             text = String(value)
         } else {

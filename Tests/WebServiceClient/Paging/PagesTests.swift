@@ -225,7 +225,7 @@ extension AsyncSequence {
         #expect(stub.requests.last?.request.url.absoluteString == "https://api.test/v1/next?page=3&x=a%20b")
     }
 
-    @Test(arguments: [#""""#, "null", "none"]) func `Cursors are sent until there is none`(end: String) async throws {
+    @Test(arguments: [#""""#, "null", "false", "none"]) func `Cursors are sent until there is none`(end: String) async throws {
         let (client, stub) = client { request in
             let cursor = query(request)["cursor"]
             let next =
@@ -245,6 +245,15 @@ extension AsyncSequence {
             stub.requests.map { $0.request.url.query(percentEncoded: true) } == [
                 "q=x%26y", "q=x%26y&cursor=a%2Fb%20c%2B", "q=x%26y&cursor=7",
             ])
+    }
+
+    @Test(arguments: [#""""#, "null", "false"]) func `A page without a next URL is the last one`(end: String) async throws {
+        let (client, stub) = client { request in
+            let text = #"{"items": [1], "meta": {"next": \#(end)}}"#
+            return TransportResponse(
+                status: 200, headers: ["Content-Type": "application/json"], url: request.request.url, body: ResponseBody(Data(text.utf8)))
+        }
+        #expect(try await client.items(of: { try await $0.next() }).collected() == [1] && stub.requests.count == 1)
     }
 
     @Test func `Cursors go into the body`() async throws {
