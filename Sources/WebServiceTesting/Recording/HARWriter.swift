@@ -46,7 +46,7 @@ enum HARWriter {
         ]
         if !exchange.requestBody.isEmpty {
             var data: JSONValue = ["mimeType": .string(exchange.requestField("Content-Type") ?? "")]
-            if let text = String(data: exchange.requestBody, encoding: .utf8) {
+            if let text = text(of: exchange.requestBody) {
                 data["text"] = .string(text)
             } else {
                 data["text"] = ""
@@ -60,12 +60,18 @@ enum HARWriter {
         return request
     }
 
+    /// The text of a body; `nil` if it isn't UTF-8. Foundation leaves out a byte order mark, which belongs to the body.
+    private static func text(of body: Data) -> String? {
+        guard let text = String(data: body, encoding: .utf8) else { return nil }
+        return text.utf8.count == body.count ? text : "\u{FEFF}" + text
+    }
+
     private static func response(_ exchange: RecordedExchange) -> JSONValue {
         var content: JSONValue = [
             "size": .number(exchange.responseBody?.count ?? -1), "mimeType": .string(exchange.responseField("Content-Type") ?? ""),
         ]
         if let body = exchange.responseBody, !body.isEmpty {
-            if let text = String(data: body, encoding: .utf8) {
+            if let text = text(of: body) {
                 content["text"] = .string(text)
             } else {
                 content["text"] = .string(body.base64EncodedString())

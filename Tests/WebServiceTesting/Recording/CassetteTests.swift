@@ -136,6 +136,21 @@ import WebServiceTesting
         #expect(failure?.description.contains("its reader stopped after 9 bytes") == true)
     }
 
+    @Test(arguments: ["", "[1]", "\u{FEFF}", "é"]) func `a byte order mark stays part of a body`(text: String) async throws {
+        let body = Data([0xEF, 0xBB, 0xBF]) + Data(text.utf8)
+        let stub = StubTransport()
+        stub["find()"] = .inTurn(.pieces([body.prefix(1), body.dropFirst()]), .data(body, type: "application/json"))
+        let calls = try ["/a", "/b"].map { path in
+            try request(
+                .post, "https://api.example\(path)", key: "find()", body: RequestBody(body, contentType: "text/plain; charset=utf-8"))
+        }
+        let recorder = try Cassette(file).transport(around: stub)
+        for call in calls { #expect(try await recorder.send(call).body.collect(upTo: 100) == body) }
+        let cassette = try Cassette(file, mode: .none)
+        #expect(cassette.exchanges.map(\.requestBody) == [body, body] && cassette.exchanges.map(\.pieces.count) == [2, 0])
+        for call in calls { #expect(try await cassette.transport().send(call).body.collect(upTo: 100) == body) }
+    }
+
     @Test func `bodies of streams are sent once and compared`() async throws {
         let stub = StubTransport()
         stub["up()"] = .status(201)
