@@ -8,10 +8,10 @@ import WebServiceTesting
 ///     let report = await suite.run()
 ///     print(report)
 ///
-/// Most cases send their requests to their own ``LoopbackServer``, which shows the fault under test; those on certificates, HTTP/2 and
-/// tunnels to ``ConformanceServers`` that you provide. A case is skipped before anything is sent if the transport doesn't declare a
-/// capability that it needs, or if a server is missing. Known gaps of the transport can be declared. A declared gap that passes is a
-/// failure, so that no declaration outlives its reason.
+/// Most cases send their requests to their own ``LoopbackServer``, which shows the fault under test; most of those over TLS, and some on
+/// tunnels, to ``ConformanceServers`` that you provide. A case is skipped, without sending anything, if the transport doesn't declare a
+/// capability that it needs. It is also skipped if a server, `proxied` or a feature of the machine is missing. Known gaps of the transport
+/// can be declared. A known gap that passes is a failure, so that no declaration outlives its reason.
 ///
 /// With Swift Testing, each case becomes a separate test:
 ///
@@ -20,8 +20,8 @@ import WebServiceTesting
 public struct TransportConformance: Sendable {
     /// The fields that a transport may add by default: `Accept`, `Accept-Encoding`, `Connection`, `User-Agent`.
     ///
-    /// A transport always sets `Host`, `Content-Length` and `Transfer-Encoding`, and may set `Content-Type` to `application/octet-stream`
-    /// for a body without a type.
+    /// `Host`, `Content-Length` and `Transfer-Encoding` are always allowed, and `Content-Type` as `application/octet-stream` for a body
+    /// without a type.
     public static let usualAddedFields: Set<HTTPFields.Name> = [.accept, .acceptEncoding, "Connection", .userAgent]
 
     /// The cases to run.
@@ -29,7 +29,7 @@ public struct TransportConformance: Sendable {
     /// The names of cases that are known to fail, with the reason.
     public let knownGaps: [String: String]
 
-    /// The names of cases that aren't run because their failure ends the process, with the reason.
+    /// The names of cases that aren't run because their failure ends or hangs the process, with the reason.
     public let fatalGaps: [String: String]
 
     private let addedFields: Set<HTTPFields.Name>
@@ -69,7 +69,7 @@ public struct TransportConformance: Sendable {
 
     /// Runs the cases one after the other and returns a report.
     ///
-    /// When the task is cancelled, the remaining cases fail with `CancellationError`.
+    /// When the task is cancelled, the remaining cases that would run and aren't known gaps fail with `CancellationError`.
     public func run() async -> ConformanceReport {
         var entries: [ConformanceReport.Entry] = []
         for item in cases {
@@ -78,7 +78,7 @@ public struct TransportConformance: Sendable {
             entries.append(.init(conformanceCase: item, outcome: outcome, duration: .now - start))
         }
         for name in unknownGaps {
-            let item = ConformanceCase(name, "A known gap names a case.") { _ in }
+            let item = ConformanceCase(name, "Every declared gap names a case of the suite.") { _ in }
             entries.append(.init(conformanceCase: item, outcome: .failed(Self.sentence(unknownGap: name)), duration: .zero))
         }
         return ConformanceReport(entries: entries)
@@ -102,7 +102,7 @@ public struct TransportConformance: Sendable {
     }
 
     private static func sentence(unknownGap name: String) -> String {
-        "“\(name)” is declared as a known gap, but no case has that name: remove or correct it."
+        "“\(name)” is declared in knownGaps or fatalGaps, but no case has that name: remove or correct it."
     }
 
     private func outcome(of item: ConformanceCase) async -> ConformanceReport.Outcome {

@@ -36,8 +36,9 @@ public struct DeltaCollection<Entity: Decodable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - keys: The wire names of the key properties. Without any, entities are identified by the ids that the service sends, which it
+    ///     omits by default if they can be derived from the key.
     ///   - relations: The names of the key properties of related entities, by the relation's wire name, for changes of relations inside of
-    /// entities. By default they are the collection's own key names.
+    ///     entities. By default they are the collection's own key names.
     public init(keys: [String], relations: [String: [String]] = [:]) {
         self.keys = EntityKeys(names: keys)
         self.relations = relations.mapValues { EntityKeys(names: $0) }

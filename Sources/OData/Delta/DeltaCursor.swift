@@ -58,11 +58,11 @@ extension DeltaCursor: CustomStringConvertible, CustomDebugStringConvertible, Cu
 public enum DeltaError: DescribedError, Sendable, Hashable {
     /// The last page has no delta link. The value is `true` if the service confirmed that it tracks changes (`Preference-Applied`).
     case notTracked(isConfirmed: Bool)
-    /// The cursor belongs to another service; the value is its origin.
+    /// The cursor belongs to another service; the values are the cursor's origin and this service's.
     case otherService(String, service: String)
     /// The cursor belongs to another query.
     case otherQuery
-    /// An entity has no id and lacks its key properties, which are the value.
+    /// An entity has no id and lacks key properties; the value has the names of the keys, if known.
     case unidentified(keys: [String])
     /// The changes of a relation continue at a link inside an entity; the value is the relation's name.
     case incompleteRelation(String)
@@ -75,7 +75,7 @@ public enum DeltaError: DescribedError, Sendable, Hashable {
         case .notTracked(let isConfirmed):
             "The last page has no delta link, so later changes can't be tracked"
                 + (isConfirmed
-                    ? ", although the service confirmed it: report this to the service's provider."
+                    ? ", although the service confirmed that it tracks changes: report this to the service's provider."
                     : " and the service didn't confirm the preference track-changes: check that change tracking is switched on and that the "
                         + "query is allowed with it. Some services require a function such as Users/delta() or fewer options.")
         case .otherService(let origin, let service):
@@ -84,7 +84,7 @@ public enum DeltaError: DescribedError, Sendable, Hashable {
             "The cursor belongs to another query: pass the request that it was made with, or begin without a cursor."
         case .unidentified(let keys):
             keys.isEmpty
-                ? "An entity has no id: name its key properties, or ask for full metadata."
+                ? "A changed entity has no id: pass its key names to DeltaCollection(keys:relations:), or ask for full metadata."
                 : "An entity has neither an id nor the key properties \(keys.joined(separator: ", ")): select them in the query."
         case .incompleteRelation(let name):
             "The changes of the relation '\(VisibleText.of(name))' continue at a separate link, which isn't read: read the relation again."

@@ -279,7 +279,10 @@ final class DeltaWalk<Entity: Decodable & Sendable> {
     private func origin() throws -> Origin {
         if let origin = client.serviceOrigin { return origin }
         let root = try client.rootURL(operation)
-        guard let origin = Origin(root) else { throw failure(.otherService("an unknown service", service: root.absoluteString)) }
+        guard let origin = Origin(root) else {
+            let shown = SecretMask.text(ofURL: root.absoluteString)
+            throw client.error(operation, .binding, .delta, "The service root \(shown) isn't an http(s) URL with a host: correct it.")
+        }
         return origin
     }
 

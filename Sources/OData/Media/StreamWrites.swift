@@ -23,7 +23,8 @@ extension ODataClient {
         operation.bytes = (content, try checked(contentType, stream.operation))
         let mustExist = operation.condition.header(printer.version)?.name == "If-Match"
         let request: ServiceCall = try call(operation)
-        // A service may answer with the stream itself, which can be a web page, or JSON with an error in it.
+        // The service may answer with the stream itself. A JSON or HTML stream isn't examined, because it could look like an error or a
+        // sign-in page.
         let type = MediaType(contentType)
         if type?.isJSON != false || type?.isHTML == true {
             let response: ServiceResponse<NoContent> = try await self.response(
@@ -61,14 +62,14 @@ extension ODataClient {
     ///   - preference: The preferred content of the responses.
     /// - Returns: The entity as stored by the service, or only its location.
     /// - Throws: `ServiceError`, whose cause is ``MediaCreationError`` if the entity was created and its properties weren't set;
-    ///   `CancellationError` when the task was cancelled.
+    ///   `CancellationError` when the task was cancelled, perhaps after the entity was created.
     @discardableResult public func createMedia<Entity>(
         _ content: RequestBody, contentType: String, slug: String? = nil, in collection: FetchRequest<Entity>,
         setting properties: DynamicEntity = DynamicEntity(), preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
         let name = ODataOperation(collection.resource)
         if properties.count > 0 {
-            // Before the bytes are sent, because otherwise an entity would be created without its properties.
+            // Checked before the bytes are sent: a fault would leave an entity without properties.
             let member = collection.resource.appending(.index(0))
             var update = WriteOperation(.update, updateMethod, ODataQuery(member))
             update.body = .object(properties)
@@ -87,7 +88,8 @@ extension ODataClient {
         do {
             guard let place = created.location?.absoluteString ?? created.entityID else {
                 throw error(
-                    name, .decoding, .link, "The service's answer has neither a location (Location) nor an id of the new entity.",
+                    name, .decoding, .link,
+                    "The service's answer has neither a location (Location) nor an id of the new entity: look for it in the collection.",
                     response: ResponseSummary(of: response))
             }
             var update = WriteOperation(.update, updateMethod, ODataQuery(ResourcePath("entity")))
@@ -104,7 +106,7 @@ extension ODataClient {
 
     /// Returns the media type of written bytes.
     ///
-    /// - Throws: `ServiceError` if the text isn't a media type: a service would store the bytes with a wrong one.
+    /// - Throws: `ServiceError` if the text isn't a media type: a service would store the bytes with a wrong type.
     private func checked(_ contentType: String, _ operation: ODataOperation) throws -> String {
         guard MediaType(contentType) != nil else {
             throw error(
@@ -114,8 +116,8 @@ extension ODataClient {
         return contentType
     }
 
-    /// Returns the text of a `Slug` field: visible ASCII except `%` is unchanged, and all else is percent-encoded as UTF-8 (RFC 5023,
-    /// section 9.7).
+    /// Returns the text of a `Slug` field: spaces and visible ASCII except `%` are unchanged, and all else is percent-encoded as UTF-8
+    /// (RFC 5023, section 9.7).
     static func slug(_ text: String) -> String {
         var field = ""
         for byte in text.utf8 {
@@ -138,9 +140,10 @@ public struct MediaCreationError: DescribedError, Sendable {
     /// The error of the update.
     public let reason: ServiceError
 
-    /// A sentence for people. The query of the URL is omitted, as it may contain secrets.
+    /// Sentences for people. The query of the URL, or of the id if there is no URL, is omitted, as it may contain secrets.
     public var description: String {
-        let place = location.map { " at \(NextLink.shown($0))" } ?? ""
+        let id = entityID.map { " with the id \(VisibleText.of(NextLink.shown(SecretMask.text(ofURL: $0))))" }
+        let place = location.map { " at \(NextLink.shown($0))" } ?? id ?? ""
         let message = (reason.errorBody as? ODataErrorBody)?.description ?? reason.message
         return "The media entity was created\(place), but its properties weren't set: update or delete it. \(message)"
     }

@@ -7,7 +7,7 @@ import WebServiceClient
 public struct ServiceDocument: Sendable, Hashable {
     /// The kind of a resource.
     public enum Kind: Sendable, Hashable {
-        /// An entity set, which is also the kind of resources without one.
+        /// An entity set, or a resource that states no kind.
         case entitySet
         /// A singleton.
         case singleton
@@ -38,9 +38,10 @@ public struct ServiceDocument: Sendable, Hashable {
         public let title: String?
         /// The kind of the resource.
         public let kind: Kind
-        /// The link as the service wrote it. Requests use the name of the resource; the link can differ from it.
+        /// The link as the service wrote it. It can differ from ``name``, by which requests address the resource.
         public let link: String
-        /// The URL of ``link``, resolved against the context of the document; `nil` if it isn't one.
+        /// The URL of ``link``, resolved against the document's context on the service's host, or else the root; relative if no root was
+        /// given; `nil` if the link isn't a URL.
         public let url: URL?
     }
 
@@ -61,7 +62,8 @@ public struct ServiceDocument: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - data: The document.
-    ///   - url: The root of the service, with a slash at its end: the base of relative links.
+    ///   - url: The root of the service, with a slash at its end: the base of relative links, unless the document has a context on the
+    ///     same host.
     /// - Throws: `DecodingError` with the place of the fault.
     public init(json data: Data, url: URL? = nil) throws {
         try self.init(ODataDecoder().decode(DynamicEntity.self, from: data), url: url)
@@ -77,7 +79,7 @@ public struct ServiceDocument: Sendable, Hashable {
             return
         }
         guard let list = payload["value"]?.array else {
-            throw Self.fault("a service document with the resources in 'value' or, in version 2, in 'd' and 'EntitySets'", at: [])
+            throw Self.fault("the resources in 'value' or, in version 2, in 'd' and 'EntitySets'", at: [])
         }
         resources = try list.enumerated().map { index, value in
             let place = [JSONKey("value"), JSONKey(index: index)]
@@ -92,6 +94,9 @@ public struct ServiceDocument: Sendable, Hashable {
     }
 
     private static func fault(_ expected: String, at path: [any CodingKey]) -> DecodingError {
-        .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "The payload at the service's root isn't \(expected)."))
+        // A shown error has the place at its end.
+        let text =
+            "The payload isn't a service document. Check that the URL is the root of an OData service, whose document has \(expected)."
+        return .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: text))
     }
 }

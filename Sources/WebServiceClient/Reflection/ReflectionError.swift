@@ -28,7 +28,7 @@ public struct ReflectionError: DescribedError, Hashable, Sendable {
         case lazyNotComputed
         /// An `encode(to:)` that requested containers of different kinds from one encoder, or wrote one value twice.
         case mixedContainers
-        /// A property of a form that is JSON, and isn't in the JSON of the whole value.
+        /// A JSON-encoded property of a form that is missing when the whole value is encoded as JSON.
         case noJSONMember
 
         /// A sentence with the problem and the fix.
@@ -37,7 +37,7 @@ public struct ReflectionError: DescribedError, Hashable, Sendable {
 
     /// The place of the value in the argument, such as `filter.tags[2]`; empty for the argument itself.
     public let path: String
-    /// The name of the value's type.
+    /// The name of the value's type, or of the argument's that contains it.
     public let type: String
     /// The reason for the failure.
     public let problem: Problem
@@ -64,7 +64,8 @@ extension ReflectionError.Problem {
             "has no properties that could become fields; pass a struct, a dictionary, or an Encodable or TextRepresentable type"
         case .notFinite: "is infinite or not a number, which has no agreed text; pass a finite number or a String"
         case .dateOutOfRange: "is outside the years 0000 to 9999 that ISO 8601 can write; pass a date within them, or a String"
-        case .tooDeep(let limit): "is nested more than \(limit) levels deep; break the cycle, or raise the depth limit"
+        case .tooDeep(let limit):
+            "is nested more than \(limit) levels deep; break the cycle, flatten it, or raise the FieldReflection's depthLimit, if any"
         case .noName: "has no name; give the field a name, or pass a struct or a dictionary"
         case .unlabelledElement: "is a tuple element without a label; label it, or pass a struct"
         case .structureInCommaList:

@@ -6,7 +6,7 @@ struct OpenAPIParameter {
     }
 
     /// The styles of parameters (OpenAPI 3.2.0, "Style Values").
-    enum Style: String {
+    enum Style: String, CaseIterable {
         case matrix, label, simple, form, spaceDelimited, pipeDelimited, deepObject, cookie
 
         /// The style of parameters that state none.
@@ -64,35 +64,38 @@ struct OpenAPIParameter {
     init?(_ node: OpenAPINode, of document: OpenAPIDocument) throws(Problem) {
         let isRequired = node["required"]?.flag ?? false
         func problem(_ text: String) -> Problem { Problem(text: text, canBeLeftOut: !isRequired) }
-        guard let name = node["name"]?.scalarText, !name.isEmpty else { throw problem("it has no name") }
+        guard let name = node["name"]?.scalarText, !name.isEmpty else { throw problem("the parameter has no name: add \"name\"") }
         let shown = SerializationError.excerpt(name)
-        // A form that is the whole query has the fields of a structure (OpenAPI 3.2.0, "Parameter Object").
+        // `querystring` with a form is read as a query parameter whose value is a structure (OpenAPI 3.2.0, "Parameter Object").
         let isForm = node["in"]?.text == "querystring" && node["content"]?.json.names == ["application/x-www-form-urlencoded"]
         guard let text = node["in"]?.text, let place = isForm ? .query : Place(rawValue: text) else {
             let text = node["in"]?.text.map { "is in \"\(SerializationError.excerpt($0))\"" } ?? "has no place"
-            throw problem("the parameter \"\(shown)\" \(text), and known places are path, query, header and cookie")
+            throw problem(
+                "the parameter \"\(shown)\" \(text), and known places are path, query, header, cookie, and querystring with "
+                    + "application/x-www-form-urlencoded")
         }
         if place == .header, Self.ignoredHeaders.contains(name.lowercased()) {
             document.note(node, "the header \"\(shown)\" is ignored by the specification: media types and security schemes set it")
             return nil
         }
         if place == .header || place == .cookie, !HTTPFields.Name.isToken(name) {
-            throw problem("\"\(shown)\" isn't the name of a \(place.rawValue)")
+            throw problem("\"\(shown)\" can't be a \(place.rawValue)'s name: use letters, digits and -")
         }
         var style = Style.standard(for: place)
         if let stated = node["style"] {
             guard let known = stated.text.flatMap({ Style(rawValue: $0) }), known.fits(place) else {
+                let fitting = Style.allCases.filter { $0.fits(place) }.map(\.rawValue).joined(separator: " or ")
                 throw problem(
                     "the style \"\(SerializationError.excerpt(stated.text ?? ""))\" of the \(place.rawValue) parameter \"\(shown)\" isn't "
-                        + "one for its place")
+                        + "one for its place: use \(fitting)")
             }
             style = known
         }
-        if style == .cookie { document.note(node, "the cookie \"\(shown)\" is percent-encoded all the same") }
+        if style == .cookie { document.note(node, "the style cookie asks for no encoding, but \"\(shown)\" is percent-encoded") }
         var isJSON = false
         if let content = node["content"], !isForm {
             guard let type = content.json.names.first, content.json.count == 1 else {
-                throw problem("the content of the parameter \"\(shown)\" hasn't exactly one media type")
+                throw problem("the content of the parameter \"\(shown)\" hasn't exactly one media type: state one")
             }
             let media = MediaType(type)
             isJSON = media?.subtype == "json" || media?.suffix == "json"
@@ -104,7 +107,8 @@ struct OpenAPIParameter {
         }
         var explodes = node["explode"]?.flag ?? (style == .form || style == .cookie)
         if style == .spaceDelimited || style == .pipeDelimited, explodes {
-            document.note(node, "the style \(style.rawValue) of \"\(shown)\" isn't defined with explode, so that the item is repeated")
+            document.note(
+                node, "the style \(style.rawValue) of \"\(shown)\" isn't defined with explode, so it is written like form with explode")
             style = .form
             explodes = true
         }
@@ -131,7 +135,7 @@ struct OpenAPIParameter {
     }
 
     private static func type(of schema: OpenAPINode, _ document: OpenAPIDocument) -> String? {
-        // The reference isn't noted: nothing else of the schema is read.
+        // Only the type is read, so what else the schema has needs no note.
         schema["type"]?.text ?? (schema["$ref"] == nil ? nil : document.object(schema)?["type"]?.text)
     }
 
@@ -153,13 +157,13 @@ struct OpenAPIParameter {
 
     private static let variableAlphabet = URLEncoding.Alphabet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 
-    /// Returns a descriptor with the parameter, if it isn't in the path.
+    /// Returns the descriptor with the parameter; for a path parameter, with an alias if its name isn't the label.
     func added(to descriptor: EndpointDescriptor) -> EndpointDescriptor {
         let argument = EndpointArgument.argument(label)
         let format: ArgumentFormat = isJSON ? .json : .fields
         switch place {
         case .path:
-            // Digits are positions in a template, and only a matrix shows the variable's name.
+            // Templates read digits as positions, and only matrix writes the variable's name; so a differing name becomes an alias.
             return name == label ? descriptor : descriptor.alias(name, of: label)
         case .header: return descriptor.header(HTTPFields.Name(name), argument, exploding: explodes, as: format)
         case .cookie: return descriptor.cookie(name, argument, exploding: explodes, as: format)

@@ -327,9 +327,9 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
         #expect(
             profile.notes == [
                 "#/paths/~1a/additionalOperations/PURGE: it isn't an object, and is left out",
-                "#/paths/~1b/get/parameters/1: the cookie \"sid\" is percent-encoded all the same",
-                "#/paths/~1b/get/parameters/2: the parameter \"j\" is in \"querystring\", and known places are path, query, header and cookie; "
-                    + "the parameter is left out",
+                "#/paths/~1b/get/parameters/1: the style cookie asks for no encoding, but \"sid\" is percent-encoded",
+                "#/paths/~1b/get/parameters/2: the parameter \"j\" is in \"querystring\", and known places are path, query, header, "
+                    + "cookie, and querystring with application/x-www-form-urlencoded; the parameter is left out",
             ], "\(profile.notes)")
         let client = Documented(profile: profile)
         let (find, copy) = (
@@ -342,12 +342,12 @@ private final class Typed: WebServiceClient, @unchecked Sendable {
 
     @Test(arguments: [
         (#", "parameters": [{"name": "q", "in": "querystring"}]"#, #"is in "querystring""#),
-        (#", "parameters": [{"name": "q", "in": "query", "style": "matrix"}]"#, "isn't one for its place"),
+        (#", "parameters": [{"name": "q", "in": "query", "style": "matrix"}]"#, "its place: use form or spaceDelimited or"),
         (#", "parameters": [{"name": "q", "in": "query", "style": "deepObject", "schema": {"type": "array"}}]"#, "q[]=…"),
         (#", "parameters": [{"name": "q", "in": "query", "style": "pipeDelimited", "explode": true}]"#, "isn't defined with explode"),
         (#", "parameters": [{"name": "Accept", "in": "header"}]"#, "ignored by the specification"),
-        (#", "parameters": [{"name": "a b", "in": "header"}]"#, "isn't the name of a header"),
-        (#", "parameters": [{"in": "query"}]"#, "it has no name"), (#", "parameters": [1]"#, "isn't an object"),
+        (#", "parameters": [{"name": "a b", "in": "header"}]"#, "can't be a header's name: use"),
+        (#", "parameters": [{"in": "query"}]"#, #"has no name: add "name""#), (#", "parameters": [1]"#, "isn't an object"),
         (#", "parameters": [{"name": "$", "in": "query"}]"#, "has no letters"),
         (#", "parameters": [{"$ref": "other.json#/a"}]"#, "give the document to ServiceProfile(openAPI:documents:)"),
         (##", "parameters": [{"$ref": "#/nowhere"}]"##, "nothing is at"),
