@@ -8,7 +8,8 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         case failed(String)
         /// The case wasn't run, for this reason: usually a capability that the transport doesn't declare.
         case skipped(String)
-        /// The failure is declared as a known gap with this reason, or the case wasn't run because its failure ends the process.
+        /// The failure is declared as a known gap with this reason, or the case wasn't run because its failure ends or hangs the
+        /// process.
         case gap(String)
     }
 

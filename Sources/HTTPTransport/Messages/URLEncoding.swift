@@ -1,8 +1,8 @@
 /// Percent-encoding and decoding of URL components (RFC 3986 section 2, RFC 3629).
 ///
-/// Every function works on UTF-8 bytes with an ``Alphabet`` of bytes that stay unencoded; all others become `%XX` in upper case. Text that
-/// needs no change is returned without a copy. The meaning of a value doesn't matter: a placeholder, a slash or a percent sign in a value
-/// is ordinary text.
+/// Encoding functions work on UTF-8 bytes with an ``Alphabet`` of bytes that stay unencoded; all others become `%XX` in upper case.
+/// ``encode(_:allowing:)`` returns text that needs no change without a copy, and treats a placeholder, slash or percent sign as ordinary
+/// text.
 public enum URLEncoding {
     /// Encodes every byte outside the alphabet as a percent triplet.
     ///
@@ -163,8 +163,8 @@ extension URLEncoding.Alphabet {
 
     package static let alphanumeric = Self("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 
-    /// Letters, digits and `-._~` (RFC 3986 section 2.3): characters without a special meaning, and the only ones that a template's value
-    /// leaves unencoded.
+    /// Letters, digits and `-._~` (RFC 3986 section 2.3): characters without a special meaning, and the only ones of a value that a
+    /// template leaves unencoded, except in `{+name}` and `{#name}`.
     public static let unreserved = alphanumeric.union(Self("-._~"))
 
     /// `!$&'()*+,;=` (RFC 3986 section 2.2).
@@ -232,7 +232,7 @@ extension URLEncoding {
     ///
     /// It never contains the value, which may be a secret.
     public struct HeaderFault: DescribedError, Hashable, Sendable {
-        /// The control character, U+0000 to U+001F or U+007F.
+        /// The control character, U+0000 to U+001F or U+007F, but not the tab.
         public let character: Unicode.Scalar
         /// Its zero-based position, counted in UTF-8 bytes.
         public let offset: Int

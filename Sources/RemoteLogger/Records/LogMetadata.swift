@@ -171,7 +171,7 @@ extension LogMetadata {
     }
 
     private static func nameCount(of value: LogValue, depth: Int) -> Int {
-        // Deeper values aren't written.
+        // Deeper values are written as ``LogValue/tooDeep``, without their names.
         guard depth < LogValue.maximumDepth else { return 0 }
         return switch value {
         case .dictionary(let values): values.nameCount(depth: depth + 1)

@@ -135,7 +135,7 @@ extension Float: LogValueConvertible {
 }
 
 extension LogValueConvertible where Self: FixedWidthInteger {
-    /// The number; above the range of `Int64` its digits as text, since no receiver accepts more bits.
+    /// The number; outside the range of `Int64`, its digits as text, since ``LogValue/int(_:)`` holds no more.
     public var logValue: LogValue { Int64(exactly: self).map { .int($0) } ?? .string(String(self)) }
 }
 

@@ -12,9 +12,10 @@ import HTTPTransport
 ///     LogRedaction(rules: RedactionRule.standard + [.prefix("acme_", atLeast: 20)])
 ///
 /// The bare names `code`, `key` and `sig` are masked in metadata and queries, since they carry secrets in sign-in flows; use `exceptFor` to
-/// show them otherwise. Redaction takes linear time in the length of a text, for any content.
+/// show them otherwise. Redaction takes linear time in the length of a text, for any content; a closure of ``RedactionRule/matching(_:)``
+/// adds its own time.
 public struct LogRedaction: Sendable {
-    /// Masks the standard names and rules.
+    /// Masks the values of the standard names, and what the standard rules find.
     public static let standard = LogRedaction()
     /// Masks nothing.
     public static let none = LogRedaction(names: nil, rules: [])
@@ -25,7 +26,7 @@ public struct LogRedaction: Sendable {
     /// The rules that texts are searched by.
     public var rules: [RedactionRule] { search.rules }
 
-    /// The search settings. A class, because each value that searches texts refers to them.
+    /// The search settings. A class, so that copies of a redaction share them.
     private final class Search: Sendable {
         let rules: [RedactionRule]
         let secrets: SecretRules
@@ -130,7 +131,7 @@ extension LogRedaction {
 
     /// Whether a value is the name of a secret, whose value is in a sibling pair.
     ///
-    /// - Parameter isMasked: Whether the name may already be masked itself, as for `key`.
+    /// - Parameter isMasked: Whether the mask counts as a name, because the name may already be masked, as under `key`.
     private func names(_ pair: LogMetadata.Pair, isMasked: Bool = false) -> Bool {
         guard case .string(let name) = pair.value, Self.isNaming(pair.key) else { return false }
         return hides(name) || isMasked && hasNames && name == Self.mask
@@ -162,7 +163,7 @@ extension LogRedaction {
         let isMasked = metadata.contains { $0.key.utf8.count >= Self.shortestName && replacement(of: $0.key) != nil }
         guard isMasked else { return metadata }
         let keys = metadata.map { masked($0.key) }
-        // Unchanged names can't be given to others.
+        // Reserved first, so that no masked name takes an unchanged one.
         var taken = Set(zip(metadata, keys).lazy.filter { $0.key == $1 }.map(\.1))
         var number = 0
         return LogMetadata(
@@ -177,7 +178,8 @@ extension LogRedaction {
             })
     }
 
-    /// The masked value; `nil` if nothing needs masking. Formats drop values below the maximum depth, so those need no mask.
+    /// The masked value; `nil` if nothing needs masking. Values nested too deep become ``LogValue/tooDeep``, as in the formats, so they
+    /// aren't searched.
     private func replacement(of value: LogValue, depth: Int) -> LogValue? {
         switch value {
         case .null, .bool, .date: return nil
@@ -200,7 +202,8 @@ extension LogRedaction {
         }
     }
 
-    /// Masks an element that follows the name of a secret, as in the arguments of a command: `["--password", "…"]`.
+    /// Masks secrets in the elements, and each element that follows the name of a secret, as in the arguments of a command:
+    /// `["--password", "…"]`.
     private func replacement(ofElements values: [LogValue], depth: Int) -> LogValue? {
         var result: [LogValue]?
         var isBehindName = false

@@ -1,7 +1,8 @@
 import Foundation
 
+// The proxy of a transport: its description and check, the hosts that are reached without it, and keys of credentials for it.
 extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The proxy's URL without its credentials.
+    /// The kind of proxy, or its URL with credentials masked, and its exceptions.
     public var description: String {
         switch self {
         case .fromEnvironment: "from the environment"
@@ -19,7 +20,7 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvert
 
     private static let schemes = ["http", "https", "socks5", "socks5h"]
 
-    /// Checks for values that libcurl would misinterpret, or reject only at each call.
+    /// Rejects values that libcurl would misread, or would reject only at each call.
     ///
     /// - Throws: ``TransportError`` with `badRequest`.
     func check() throws(TransportError) {
@@ -45,8 +46,8 @@ struct ProxyExceptions: Sendable {
     private var names = ""
     /// The same names, for comparisons.
     private var hosts: [String] = []
-    /// The addresses and networks. libcurl compares addresses as texts, and not every version takes networks, but an address has many
-    /// spellings.
+    /// The addresses and networks. An address has many spellings, but libcurl compares texts, and old versions don't take networks; so
+    /// these are matched here.
     private var networks: [IPAddress.Network] = []
 
     /// The exceptions of a proxy's configuration.
@@ -106,12 +107,12 @@ struct ProxyExceptions: Sendable {
     }
 
     /// Returns the libcurl form of a name, with or without a leading `*.` or `.` and a trailing dot, or of an address, with or without
-    /// brackets.
+    /// brackets; `nil` for anything else.
     private static func host(_ entry: Substring) -> String? {
         if entry.hasPrefix("["), entry.hasSuffix("]") {
             return IPAddress.version6(String(entry.dropFirst().dropLast()))
         }
-        // The form in which libcurl represents the host of a URL: it compares texts.
+        // IPv6 in libcurl's own spelling, because it compares texts.
         guard !entry.contains(":") else { return IPAddress.version6(String(entry)) }
         var name = entry.hasPrefix("*.") ? entry.dropFirst(2) : entry.hasPrefix(".") ? entry.dropFirst() : entry
         if name.hasSuffix(".") { name.removeLast() }
@@ -136,7 +137,8 @@ struct ProxyExceptions: Sendable {
         return (1...max(1, most)).contains(bits) && most > 0 ? "\(address)/\(bits)" : nil
     }
 
-    /// Masks credentials: an entry may be the part of a password before a comma.
+    /// The error for an entry that matches no host. Everything before the last `@` is masked: a password with a comma is split into
+    /// entries.
     private static func unfit(_ entry: Substring, of exception: String) -> TransportError {
         let shown = exception.lastIndex(of: "@").map { SecretMask.mask + exception[$0...] } ?? String(entry)
         return TransportError(

@@ -6,7 +6,8 @@ import Foundation
 ///
 /// `@unchecked Sendable`: after ``init(_:beginning:)`` everything is used only on the queue.
 final class CurlSocket: WebSocketWire, @unchecked Sendable {
-    /// The maximum size of a TLS record in bytes (RFC 8446 §5.1). If a record isn't sent at once, TLS wants the same bytes again.
+    /// The maximum size of a TLS record in bytes (RFC 8446 §5.1). Each write is at most this long: if TLS can't send a record at once, it
+    /// must get the same bytes again.
     private static let recordSize = 16_384
     private static let bufferSize = 64 * 1024
     /// The number of reads before other work of the queue, such as closing, is done.
@@ -77,7 +78,7 @@ final class CurlSocket: WebSocketWire, @unchecked Sendable {
 
     private func readable() {
         read()
-        // While TLS wants to write, it may have had to read first.
+        // A pending write may be waiting for bytes that TLS has to read first.
         if current != nil { write() }
     }
 
@@ -146,7 +147,7 @@ final class CurlSocket: WebSocketWire, @unchecked Sendable {
 
     private func stop() {
         guard connection != nil else { return }
-        // A suspended source can't be cancelled.
+        // A suspended source never runs its cancel handler, and must not be released.
         setReading(suspended: false)
         setWriting(suspended: false)
         if let writing { writing.cancel() }

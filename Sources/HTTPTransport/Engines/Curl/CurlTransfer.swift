@@ -2,8 +2,8 @@ import CSystemLibraries
 
 /// The loop's part of an exchange, accessed only by the loop's owner.
 struct CurlTransfer {
-    /// The loop that has the exchange. Unsafe because counting references costs more than the access: it is read only by the loop's owner,
-    /// and there is no owner after the loop's end.
+    /// The loop that has the exchange. Unsafe, because counting references costs more than the access. Only the loop's owner reads it, and
+    /// after the loop's end there is none.
     unowned(unsafe) var loop: CurlLoop?
     /// The lane of its origin.
     var lane: CurlLanes<CurlExchange>.Lane?
@@ -23,8 +23,9 @@ struct CurlTransfer {
     var isStale = false
     /// Whether the exchange needs a new connection, because a used one was stale.
     var needsNewConnection = false
-    /// Whether the body ends with the connection, so that TLS must announce the end, and whether it has.
+    /// Whether the body ends with the connection, so that TLS must announce the end.
     var awaitsCloseNotify = false
+    /// Whether TLS has announced the end.
     var hasCloseNotify = false
     /// Whether the last piece of a header line was not its end.
     var isWithinLine = false
@@ -34,25 +35,26 @@ struct CurlTransfer {
     var hasMetrics = false
     /// Whether the exchange is flushed at the end of the round.
     var isToBeFlushed = false
-    /// Whether libcurl was paused: for the reader, for the request's body.
+    /// Whether libcurl is paused until the reader takes bytes.
     var waitsForReader = false
+    /// Whether libcurl is paused until the request's body has more bytes.
     var waitsForUpload = false
     /// The number of pieces of the body that arrived in a round, and the start of this round.
     var pieces = 0
     var round: MonotonicInstant?
     /// The number of received bytes of the response to an upload.
     var received = 0
-    /// Whether the response is complete by its length.
+    /// Whether the response to an upload is complete by its length; stays `false` for other requests.
     var isAnswered = false
     /// Whether the exchange ends with its response although libcurl would continue the request.
     var isCut = false
-    /// Whether libcurl has ended it with success after the whole request.
+    /// Whether libcurl has ended it with success, uncut and with a status below 300, so that its handle can be reused even after an upload.
     var endsWell = false
     /// The error of an exchange that is ended here, because libcurl's code would be less specific.
     var fault: (any Error)?
-    /// The system's error when opening the socket; 0 for success, `nil` if none was requested.
+    /// The system's error when opening the socket; 0 for success, `nil` if libcurl hasn't asked for a socket.
     var socketError: Int32?
-    /// The last time when bytes arrived, or when bytes of the request's body were sent.
+    /// The last time when bytes arrived, when bytes of the request's body were sent, or when a pause ended.
     var lastProgress: MonotonicInstant?
     /// The time when the loop received the exchange.
     var queued: MonotonicInstant?
@@ -64,7 +66,7 @@ struct CurlTransfer {
     var reported: Int64 = -1
 }
 
-/// The times and byte counts of an exchange from libcurl, in microseconds since libcurl received it.
+/// The times of an exchange, in microseconds since libcurl received it, and its byte counts.
 struct CurlMetrics: Sendable {
     private var nameLookup: Int64 = 0
     private var connect: Int64 = 0

@@ -44,7 +44,8 @@ struct CachedCall: Sendable {
         return !headers.contains(.range) && accepted != "identity" && accepted != ""
     }
 
-    /// Whether a stored response may answer: not a request with several ranges, or with a condition that only the server can evaluate.
+    /// Whether a stored response may answer: not a request whose `Range` isn't one valid range of bytes, or with a condition that only the
+    /// server can evaluate.
     var mayReadCache: Bool {
         (rangeField == nil) == (range == nil) && !Self.forwarded.contains { request.headers.contains($0) }
     }
@@ -70,7 +71,8 @@ struct CachedCall: Sendable {
 
     // MARK: Stored responses
 
-    /// Whether a stored body has the form that the caller gets from the transport. Stored bodies are decoded.
+    /// Whether the caller can get the stored body: bodies are stored decoded, so a call whose body isn't decoded can't use one that was
+    /// coded.
     func hasSuitableBody(_ head: CacheHead) -> Bool { isDecoded || !ContentCoding.isPresent(in: head.headers) }
 
     /// Whether a stored response is one for this request.
@@ -80,7 +82,7 @@ struct CachedCall: Sendable {
         return range != nil && (part.requested == rangeField || bytes(of: head, part) != nil)
     }
 
-    /// Whether a response that is stored under another URL has a `No-Vary-Search` by which it is this URL's, too.
+    /// Whether a response is stored under this URL, or under one that its `No-Vary-Search` makes equivalent.
     func isEquivalent(to head: CacheHead) -> Bool {
         head.key.url == key.url || NoVarySearch(in: head.headers)?.canonical(key.url) == head.key.url
     }
@@ -88,14 +90,14 @@ struct CachedCall: Sendable {
     /// The bytes of a stored part that this request asks for.
     private func bytes(of head: CacheHead, _ part: CacheHead.Part) -> Range<Int64>? {
         guard let range, let total = part.total, let wanted = range.bytes(of: total) else { return nil }
-        // A part at the end has the last bytes, even if the server counts them wrong.
+        // For the last n bytes, take the end of a part that reaches the end, even if its length doesn't match its `Content-Range`.
         if range.first == nil, let count = range.last, count <= head.bodyLength,
             ContentRange(head.headers[.contentRange])?.bytes?.upperBound == total - 1
         {
             return head.bodyLength - count..<head.bodyLength
         }
         guard wanted.lowerBound >= part.first, wanted.lowerBound < part.first + head.bodyLength else { return nil }
-        // A server may count its last byte wrong. Missing bytes can't be delivered.
+        // An open range takes what the part has; a range with an end needs all its bytes.
         guard wanted.upperBound <= part.first + head.bodyLength || range.last == nil else { return nil }
         return wanted.lowerBound - part.first..<min(wanted.upperBound - part.first, head.bodyLength)
     }
@@ -166,7 +168,7 @@ struct CachedCall: Sendable {
         for entry in [found].compactMap(\.self) + known where entry.head.part == nil {
             if let tag = entry.head.headers[.entityTag], !tags.contains(tag) { tags.append(tag) }
         }
-        // Without a fitting response, only a tag can identify the response that the server means.
+        // Without a fitting response, only tags are sent: a date wouldn't show which response a 304 means.
         let modified = found.flatMap { $0.head.headers[.lastModified] }
         guard !tags.isEmpty || modified != nil else { return (request, false) }
         if !tags.isEmpty { request.headers[.ifNoneMatch] = tags.joined(separator: ", ") }
@@ -182,7 +184,7 @@ struct CachedCall: Sendable {
             entries.first { $0.head.headers[.entityTag].map { matches($0, tag) } ?? false }
         }
         if let entry = tagged(EntityTag.isStrongMatch) ?? tagged(EntityTag.isWeakMatch) { return entry }
-        // With one candidate, the server has the last word about its tag.
+        // If the only candidate is the fitting response, the 304 means it whatever its tag.
         return entries.count == 1 ? found : nil
     }
 
@@ -194,7 +196,7 @@ struct CachedCall: Sendable {
         return changesSearch(of: head, headers)
     }
 
-    /// Whether a response has another `No-Vary-Search` than the stored one, which is stored under a URL that depends on it.
+    /// Whether a response changes `No-Vary-Search`, on which the URL of the stored one depends.
     static func changesSearch(of head: CacheHead, _ headers: HTTPFields) -> Bool {
         headers.contains(NoVarySearch.field) && NoVarySearch(in: headers) != NoVarySearch(in: head.headers)
     }
@@ -210,7 +212,7 @@ struct CachedCall: Sendable {
         guard Self.isDecoded(sent) || !ContentCoding.isPresent(in: response.headers) else { return nil }
         var part: CacheHead.Part?
         if response.status == 206 {
-            // The parts of a multipart body have their own ranges; the library asks for one.
+            // Multipart bodies aren't stored: each part has its own range.
             guard let rangeField, range != nil, !response.headers.contains(.contentEncoding), !response.headers.isMultipartByteRanges,
                 let content = ContentRange(response.headers[.contentRange]), let bytes = content.bytes
             else { return nil }

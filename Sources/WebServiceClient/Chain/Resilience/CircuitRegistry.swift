@@ -13,7 +13,7 @@ final class CircuitRegistry: Sendable {
         var held: [Origin: Circuits.Hold] = [:]
     }
 
-    /// The number of circuits above which idle ones are forgotten: calls may go to any number of origins.
+    /// The number of circuits above which idle ones, or else any, are forgotten: calls may go to any number of origins.
     static let limit = 1_000
 
     let clock: CallClock
@@ -59,12 +59,12 @@ final class CircuitRegistry: Sendable {
         }
     }
 
-    /// Every circuit, by origin.
+    /// The circuits of an origin, or all, in no order.
     func entries(of origin: Origin? = nil) -> [CircuitEntry] {
         state.withLock { state in state.entries.values.filter { origin == nil || $0.origin == origin } }
     }
 
-    /// The origins that the program holds.
+    /// The holds that the program has set, by origin.
     var held: [Origin: Circuits.Hold] { state.withLock { $0.held } }
 
     /// Holds the circuits of an origin, or lets them go.
@@ -72,7 +72,7 @@ final class CircuitRegistry: Sendable {
         state.withLock { $0.held[origin] = hold }
     }
 
-    /// Lets the circuits of an origin, or all, go, and closes them.
+    /// Ends the holds of an origin, or all holds, and closes the circuits.
     func reset(_ origin: Origin?) {
         let now = clock.now()
         state.withLock { state in
@@ -81,7 +81,7 @@ final class CircuitRegistry: Sendable {
         for entry in entries(of: origin) { entry.circuit.withLock { $0.reset(at: now) } }
     }
 
-    /// Forgets idle circuits, or if there are none any tenth: a circuit that is forgotten too early begins as a closed one.
+    /// Forgets idle circuits, or a tenth of the limit if none is idle. A circuit that is forgotten too early starts again as closed.
     private static func forget(_ entries: inout [Key: CircuitEntry], at now: MonotonicInstant) {
         let idle = entries.filter { entry in entry.value.circuit.withLock { $0.isIdle(at: now) } }
         for key in idle.isEmpty ? Array(entries.keys.prefix(limit / 10)) : Array(idle.keys) { entries[key] = nil }
@@ -205,7 +205,7 @@ public struct Circuits: Sendable {
     let registry: CircuitRegistry
     let diagnostics: Diagnostics
 
-    /// Every circuit that calls have made, sorted by origin. Circuits that have had no calls for long may be missing.
+    /// Every circuit that calls have made, sorted by origin. Above 1,000 circuits, idle ones are forgotten, or any if none is idle.
     public var all: [State] { states(of: nil) }
 
     /// The circuits of an origin: one for each policy of the endpoints that were called.

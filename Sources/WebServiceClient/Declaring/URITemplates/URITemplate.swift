@@ -31,7 +31,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         let modifier: Modifier
     }
 
-    /// Whether the expansion may have a fragment: from an expression, or from a `#` in a literal.
+    /// Whether the template itself has a fragment: `{#…}`, or a `#` in a literal.
     var hasFragment: Bool {
         parts.contains { part in
             switch part {
@@ -46,7 +46,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
     /// missing value.
     ///
     /// - Parameters:
-    ///   - names: The variables that have no value or an empty value.
+    ///   - names: The variables that have no value or an empty value, or a list of only empty texts.
     ///   - empty: The variables whose value is empty, or is a list with an empty element.
     func blankInPath(_ names: Set<String>, empty: Set<String>) -> String? {
         for part in parts {
@@ -84,8 +84,8 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension URITemplate {
-    /// The operator of an expression, which is its first character and determines the expansion rules. Each case is a column of the table
-    /// in RFC 6570 appendix A.
+    /// The operator of an expression: its first character, if that isn't part of a name. It determines the expansion rules. Each case is a
+    /// column of the table in RFC 6570 appendix A.
     enum Operator: UInt8, Hashable, Sendable, CaseIterable {
         case simple = 0
         case reserved = 0x2B  // +
@@ -220,7 +220,7 @@ extension URITemplate {
             }
         }
 
-        /// Whether the value is, or contains, an empty text.
+        /// Whether the value is an empty text or a list with one. Not maps: their names are written, too.
         var hasEmptyText: Bool {
             switch self {
             case .string(let text): text.isEmpty
@@ -320,7 +320,7 @@ extension URITemplate {
         }
     }
 
-    /// Appends a list or a map: RFC 6570 section 3.2.1, from "else if no explode modifier is given" on.
+    /// Appends a list or a map, with or without explode (RFC 6570 section 3.2.1).
     private func append(_ pairs: [Pair], areNamed: Bool, for variable: Variable, to output: inout [UInt8], as kind: Operator) throws {
         if case .prefix = variable.modifier { throw ExpansionError(variable: variable.name, template: description) }
         let isExploded = variable.modifier == .explode
