@@ -215,8 +215,8 @@ final class ShippingWindow: Sendable {
         return entries.withLock { entries in
             let unacknowledged = entries.count { $0.isUnacknowledged }
             let sending = entries.count { !$0.isUnacknowledged && !$0.isDone }
-            // Limits the number of settled batches that wait for one that never ends.
-            return sending < limit && unacknowledged < maximum && entries.count < limit + maximum
+            // Limits the number of settled batches that wait for one that never ends. The sum of the two limits may overflow.
+            return sending < limit && unacknowledged < maximum && entries.count - limit < maximum
         }
     }
 

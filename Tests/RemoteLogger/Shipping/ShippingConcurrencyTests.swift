@@ -239,6 +239,17 @@ import WebServiceClient
         for number in receiver.open { receiver.answer(number, .broken) }
     }
 
+    @Test func `the largest bounds are none`() async throws {
+        let harness = try Harness { settings in
+            settings.batch.records = 2
+            settings.maximumRequestsInFlight = .max
+            settings.maximumUnacknowledgedBatches = .max
+        }
+        for _ in 0..<10 { harness.logger.info("m") }
+        #expect(await harness.clock.run { harness.shipper.statistics.delivered == 10 })
+        harness.expectConservation()
+    }
+
     // MARK: Acknowledgements
 
     @Test func `batches wait for their acknowledgements beside each other, up to a bound`() async throws {
