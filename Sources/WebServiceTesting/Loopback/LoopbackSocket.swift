@@ -1,3 +1,5 @@
+import WebServiceClient
+
 #if canImport(Darwin)
 import Darwin
 private let streamKind = SOCK_STREAM
@@ -239,7 +241,7 @@ struct LoopbackSocket: Sendable {
     #endif
 
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
-        let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
+        let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).clampedComponents
         if seconds < 0 { return 0 }
         if seconds >= 1_000_000 { return 1_000_000_000 }
         return Int32(max(0, seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1))

@@ -46,7 +46,7 @@ final class MockCore: Sendable {
         } else {
             routes.fallback { [self] (request: LoopbackRequest) async throws -> LoopbackResponse in
                 let (reply, delay) = try reply(to: request)
-                if delay > .zero { try await clock.sleep(for: delay) }
+                if delay > .zero { try await clock.sleep(for: delay.bounded) }
                 switch reply {
                 case .response(let response): return response
                 case .forwarded(let own): return try await forwarding?.response(to: request, ownRoot: own) ?? .status(500)

@@ -105,7 +105,7 @@ public struct StubAnswer: Sendable {
     /// Returns this answer with a delay on the transport's clock.
     public func delayed(by delay: Duration) -> StubAnswer {
         StubAnswer { request, clock in
-            try await clock.sleep(for: delay)
+            if delay > .zero { try await clock.sleep(for: delay.bounded) }
             return try await respond(request, clock)
         }
     }

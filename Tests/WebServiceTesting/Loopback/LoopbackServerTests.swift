@@ -255,18 +255,21 @@ import WebServiceTesting
             routes.get("/hang") { _ in .hang }
             routes.get("/late") { _ in .text("late").delayed(by: .seconds(600)) }
             routes.get("/drip") { _ in .drip(Data("x".utf8), every: .milliseconds(1)) }
+            // The system's clock traps on such durations.
+            routes.get("/never") { _ in .text("late").delayed(by: .seconds(Int64.max)) }
+            routes.get("/stuck") { _ in .drip(Data("x".utf8), every: .seconds(1e19)) }
             routes.get("/task") { _ in
                 try await Task.sleep(for: .seconds(600))
                 return .status(200)
             }
         }
         var clients: [RawClient] = []
-        for path in ["/hang", "/late", "/drip", "/task", "/task", nil] {
+        for path in ["/hang", "/late", "/drip", "/never", "/stuck", "/task", "/task", nil] {
             let client = try RawClient(port: server.port)
             if let path { try await client.send("GET \(path) HTTP/1.1\r\n\r\n") }
             clients.append(client)
         }
-        try await server.waitForRequests(count: 5, within: .seconds(300))
+        try await server.waitForRequests(count: 7, within: .seconds(300))
         server.stop()
         // A blocked thread would be abandoned after five seconds, with its connection open.
         #expect(server.openConnectionCount == 0)

@@ -102,9 +102,10 @@ import WebServiceTesting
         #expect(try await text(of: response) == "late")
     }
 
-    @Test func cancellingEndsAnAnswerThatNeverComes() async throws {
+    @Test(arguments: [.never, .text("late").delayed(by: .seconds(Int64.max))] as [StubAnswer])
+    func cancellingEndsAnAnswerThatNeverComes(answer: StubAnswer) async throws {
         let stub = StubTransport()
-        stub["user(id:)"] = .never
+        stub["user(id:)"] = answer
         let call = Task { try await stub.send(request()) }
         while stub.callCount(for: "user(id:)") == 0 { await Task.yield() }
         call.cancel()
