@@ -39,7 +39,7 @@ import Testing
         #expect(hostile[1].url?.absoluteString == "https://api.test/v1/issues?page=3")
         #expect(hostile[1].relations == ["last", "prev"] && hostile[1][parameter: "X"]?.isEmpty == true)
         #expect(hostile[1].has("last") && hostile[1].has("PREV") && !hostile[1].has("next"))
-        #expect(hostile[2].url?.absoluteString == "https://other.test/p" && hostile[2].relations == ["'q'"])
+        #expect(hostile[2].url?.absoluteString == "https://other.test/p" && hostile[2].relations == ["q"])
     }
 
     @Test func `Only the first rel counts, and only the first title, media and type`() throws {
