@@ -26,7 +26,7 @@ enum DescriptorShortage {
     /// Returns the same sentence if few descriptors are left now; `nil` otherwise. For failures that a library reports without a system
     /// error.
     static func sentenceNow() -> String? {
-        // The failed attempt has already closed its own descriptors.
+        // The failed attempt has already closed its own descriptors, so one open could succeed again: try four.
         var descriptors: [Int32] = []
         var code: Int32 = 0
         for _ in 0..<4 where code == 0 {

@@ -6,14 +6,14 @@ import CSystemLibraries
 /// The layout of the standard library's instants is opaque, so each copy and comparison needs a runtime call; an exchange makes dozens of
 /// them.
 package struct MonotonicInstant: Sendable, Hashable, Comparable {
-    /// Nanoseconds since a fixed moment of the process.
+    /// Nanoseconds since a fixed moment of the system, such as its start.
     private let nanoseconds: Int64
 
     private init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// The same moment on both clocks, so that a converted instant converts back to itself.
+    /// Both clocks, read once, almost together; because it stays fixed, a converted instant converts back to itself.
     private static let reference = (own: MonotonicInstant.now, continuous: ContinuousClock.now)
 
     /// Converts an instant of the standard library's clock.
@@ -36,7 +36,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     /// Returns the instant after a duration, which is limited to a hundred years in both directions.
     package func advanced(by duration: Duration) -> MonotonicInstant {
         let (seconds, attoseconds) = max(duration.bounded, .zero - Duration.longest).components
-        // A hundred years before or after the time of a running system don't overflow.
+        // Can't overflow if this instant is near the present.
         return MonotonicInstant(nanoseconds: nanoseconds &+ (seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
     }
 

@@ -62,9 +62,9 @@ public struct ODataBatch: Sendable {
 
     /// States that a part is processed only after an earlier one has succeeded: `dependsOn` in JSON. References to a part imply it.
     ///
-    /// In multipart, requests are processed in their order, and this condition can't be written. An earlier part that sends nothing,
-    /// because nothing changed, counts as successful. A part of another batch, or one that isn't earlier, is refused when the batch is
-    /// sent.
+    /// In multipart, requests are processed in their order, and there is no place for the condition: the later request is sent regardless.
+    /// An earlier part that sends nothing, because nothing changed, counts as successful. A part of another batch, or one that isn't
+    /// earlier, is refused when the batch is sent.
     public mutating func run<Later, Earlier>(_ later: BatchPart<Later>, after earlier: BatchPart<Earlier>) {
         guard let index = parts.firstIndex(where: { $0.token == later.token }) else {
             hasForeignOrder = true
@@ -106,9 +106,9 @@ public protocol BatchBuilding {
     ///
     ///     let total = batch.add { _ in try await shop.total(of: cart) }
     ///
-    /// The closure runs twice: first to write its request, then to read its response. Therefore it must make exactly one call and have no
-    /// other effects; later calls are sent when the response is read. The call must be a call of the client that sends the batch. Before
-    /// it, calls of another client throw an error and aren't sent.
+    /// The closure runs twice: first to write its request, then to read its response. Its first call becomes the part; later calls are
+    /// sent separately when the response is read. It must have no other effects. The first call must be a call of the client that sends
+    /// the batch. Calls of other clients before it throw an error and aren't sent.
     mutating func add<Value: Sendable>(_ call: @escaping @Sendable (ODataClient) async throws -> Value) -> BatchPart<Value>
 }
 

@@ -1,12 +1,11 @@
 public import ODataMetadata
 
 extension ODataClient {
-    /// Takes the version of the protocol and its spellings from the model of the service, so that no query needs a feature that the service
-    /// lacks.
+    /// Takes the protocol version, the V2 date spelling and a few batch and query settings from the model of the service.
     ///
     /// It sets the version of ``printer``, from the document and `Core.ODataVersions`; the spelling of version 2's points in time, from the
-    /// types of the properties; and ``batching``'s format if the service supports only one. It turns off ``longQueries`` if the service
-    /// excludes `/$query`. Other settings don't change.
+    /// types of the properties; and ``batching``'s format if it is `.automatic` and the model declares exactly one of JSON and multipart.
+    /// It turns off ``longQueries`` if the service excludes `/$query`. Other settings don't change.
     public func adopt(_ model: ServiceModel) {
         printer = printer.adopting(model)
         if let format = model.onlyBatchFormat, batching.format == .automatic { batching.format = format }

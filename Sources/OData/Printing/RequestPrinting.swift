@@ -17,8 +17,8 @@ extension QueryPrinter {
 }
 
 extension ODataQuery {
-    /// Removes the default selection where services reject one: for a raw value, a count or references, and in version 2 for the result of
-    /// a function.
+    /// Removes the default selection where services reject one: for a raw value, a count, references, `$metadata`, `$batch` and `$links`,
+    /// and in version 2 for any path with a function.
     fileprivate func withoutUselessSelection(_ version: ODataVersion) -> ODataQuery {
         guard options.selection == .decoded else { return self }
         let isUseless =
@@ -36,8 +36,8 @@ extension ODataQuery {
         return copy
     }
 
-    /// Moves values with a structure, and other values that aren't literals, to the query: `Best(of=@arg)?@arg=[…]` (URL Conventions,
-    /// section 4.5.1).
+    /// Moves function arguments to the query, except literals, raw text and aliases: `Best(of=@arg)?@arg=[…]` (URL Conventions, section
+    /// 4.5.1).
     fileprivate func aliasingArguments(by printer: QueryPrinter) -> ODataQuery {
         guard resource.segments.contains(where: { if case .function = $0 { true } else { false } }) else { return self }
         var copy = self
@@ -71,7 +71,8 @@ extension ODataQuery {
         return copy
     }
 
-    /// Returns all aliases in the query, including undefined ones, which services treat as null: an argument must not define them.
+    /// Returns all aliases in the query, including undefined ones, which services treat as null: a generated alias mustn't take their
+    /// names.
     private func mentionedAliases(by printer: QueryPrinter) -> Set<String> {
         var names = Set(resource.aliasNames)
         // Scans the printed text, which includes aliases in raw text; unprintable parts fail later anyway.
@@ -95,8 +96,8 @@ extension ODataQuery {
 }
 
 extension ResourcePath {
-    /// The parameter aliases in keys and functions of the path. Aliases in the expression of a `$filter(…)` segment don't count: services
-    /// treat undefined ones as null.
+    /// The parameter aliases in keys and functions of the path. Aliases in the expression of a `$filter(…)` segment don't count: they may
+    /// stay undefined, as null.
     fileprivate var aliasNames: [String] {
         var names: [String] = []
         for segment in segments {
@@ -227,7 +228,8 @@ extension QueryPrinter {
     }
 }
 
-/// `$select` and `$expand` of V2, which have no parentheses: nested options are written as paths (`$select=Name,Trips/Name&$expand=Trips`).
+/// `$select` and `$expand` of V2, which have no parentheses: nested selections and expansions are written as paths
+/// (`$select=Name,Trips/Name&$expand=Trips`); other nested options are refused.
 extension QueryPrinter {
     /// Paths in their order, each once. There may be thousands.
     private struct PathList {
@@ -247,7 +249,7 @@ extension QueryPrinter {
         /// A Boolean value that indicates whether anything restricts the selection; if not, `$select` is redundant.
         var isSelective = false
         var expanded = PathList()
-        /// How many paths that the enclosing selections name are this path or begin with it.
+        /// For each path, how many paths in enclosing selections equal it or begin with it.
         private var named: [[QueryPath.Segment]: Int] = [:]
 
         func areNamed(below prefix: [QueryPath.Segment]) -> Bool { named[prefix, default: 0] > 0 }
@@ -318,14 +320,16 @@ extension QueryPrinter {
         }
         if paths.isEmpty { paths = [QueryPath(segments: [.all])] } else if !addsNothing { relations.isSelective = true }
         for path in paths where !addsNothing {
-            // After an expanded relation, the path alone includes everything expanded within it, whereas `*` means only its properties.
+            // `Trips` includes its nested expansions; `Trips/*` only its properties.
             let isAll = path.segments == [.all] && !prefix.isEmpty && !isSelective(within: options, depth: depth)
             let full = QueryPath(root: path.root, segments: isAll ? prefix : prefix + path.segments)
             relations.selected.append(full)
         }
         relations.name(named, below: prefix, change: 1)
         for expansion in options.expansions {
-            guard expansion.path.root == .entity else { throw .invalidOption("$expand", reason: "a property is needed") }
+            guard expansion.path.root == .entity else {
+                throw .invalidOption("$expand", reason: "it must name a relation of the entity, without an alias or variable")
+            }
             if expansion.path.segments.contains(.all) { throw .unsupported("$expand=*", version: version) }
             let path = QueryPath(segments: prefix + expansion.path.segments)
             guard relations.expanded.append(path) else {
@@ -346,7 +350,7 @@ extension QueryPrinter {
 extension FetchRequest {
     /// Returns the URL relative to the service's root, percent-encoded.
     ///
-    /// - Throws: ``ODataQueryError`` if a part can't be expressed.
+    /// - Throws: ``ODataQueryError`` if a part can't be expressed, or if an alias in the path is undefined.
     public func relativeURL(using printer: QueryPrinter = QueryPrinter()) throws(ODataQueryError) -> String {
         try printer.request(query)
     }
@@ -355,7 +359,8 @@ extension FetchRequest {
 extension EntityRequest {
     /// Returns the URL relative to the service's root, percent-encoded.
     ///
-    /// - Throws: ``ODataQueryError`` if a part can't be expressed.
+    /// - Throws: ``ODataQueryError`` if a part can't be expressed, if an option doesn't apply to one entity, or if an alias in the path is
+    ///   undefined.
     public func relativeURL(using printer: QueryPrinter = QueryPrinter()) throws(ODataQueryError) -> String {
         let misplaced: [(String, Bool)] = [
             ("$filter", options.filter != nil), ("$search", options.search != nil), ("$orderby", !options.order.isEmpty),

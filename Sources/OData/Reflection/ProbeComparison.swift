@@ -8,7 +8,7 @@ enum ProbeComparison {
         return isSameStructure(read, given)
     }
 
-    /// Returns whether a value changes between two samples, so that it can identify its source.
+    /// Returns whether a value differs between two samples; otherwise it can't tell properties apart.
     static func differs(_ first: Any, _ second: Any) -> Bool {
         guard let first = unwrapped(first), let second = unwrapped(second) else { return false }
         if let equal = equality(first, second) { return !equal }
@@ -30,7 +30,8 @@ enum ProbeComparison {
         return (left as? any Equatable).flatMap { compare($0) }
     }
 
-    /// Compares numbers and texts across types, because a type may convert them: each property has a unique number.
+    /// Compares a whole number or string with one of another type by its text of 5 or more bytes, since a type may convert what it
+    /// decoded. Each property has a unique number.
     private static func isSameText(_ left: Any, _ right: Any) -> Bool {
         guard isPlain(left), isPlain(right) else { return false }
         let text = String(describing: left)
@@ -44,7 +45,7 @@ enum ProbeComparison {
     private static func isSameStructure(_ left: Any, _ right: Any) -> Bool {
         let (leftMirror, rightMirror) = (Mirror(reflecting: left), Mirror(reflecting: right))
         guard !leftMirror.children.isEmpty else {
-            // Empty collections match each other; `differs` ensures that another part identifies the property.
+            // Values without parts match, such as empty collections; `differs` has rejected those equal in the first two samples.
             guard rightMirror.children.isEmpty else { return false }
             return leftMirror.displayStyle != .enum || String(describing: left) == String(describing: right)
         }

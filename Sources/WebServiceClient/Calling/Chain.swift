@@ -1,7 +1,7 @@
 /// The chain of stages that each call passes through, from the client's interceptors to the transport.
 ///
 /// A stage is an ``Interceptor`` that the previous stage calls as its `next`. ``stages`` alone defines their order: a new stage needs a new
-/// file and one line there. The article about interceptors prints the same list.
+/// file, a line there, a maker in ``Setup``, and a line in WritingInterceptors.md, which prints the same list.
 struct Chain {
     /// A stage, and how a client's configuration makes it.
     struct Stage: Sendable {

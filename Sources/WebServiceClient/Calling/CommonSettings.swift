@@ -3,7 +3,7 @@ struct CommonSettings: Sendable {
     let settings: EndpointSettings
     /// The fields of all levels, those with placeholders excluded.
     let headers: HTTPFields
-    /// Whether client or class set `Accept`.
+    /// Whether client, session or class set `Accept`.
     let hasOwnAccept: Bool
     /// The serializers of all levels, the innermost first.
     let serializers: [any SerializationDelegate]
@@ -18,7 +18,7 @@ struct CommonLevels: Sendable {
     /// The headers with placeholders, which are compiled for each endpoint.
     let templates: HeaderTemplates
 
-    /// - Parameter session: The session's fields, between those of client and class. Their values have no placeholders.
+    /// - Parameter session: The session's fields, between those of client and class. Their values are taken literally.
     init(_ configuration: WebServiceClient.Configuration, _ defaults: EndpointDefaults, session: HTTPFields = [:]) {
         var headers: HTTPFields = ["User-Agent": ClientState.userAgent]
         headers.replace(with: configuration.headers)
@@ -46,7 +46,7 @@ struct CommonLevels: Sendable {
             all.replace(with: own.headers)
             var settings = settings.overlaid(by: own.settings)
             if let own = own.settings.attributes[ClientRateLimit.self] {
-                // It counts by itself: with one count for both, each call would apply another limit to it.
+                // It has its own bucket: in a shared one, calls would keep replacing one limit by the other.
                 settings.attributes.set(ClientRateLimit(limit: own.limit, method: method))
             }
             perMethod[method] = level(
@@ -81,10 +81,10 @@ enum DefaultsCheck {
             }
             if !method.isValid {
                 add(
-                    .badMethod, "the defaults per method name \"\(method)\", which isn't an HTTP method",
+                    .badMethod, "perMethod has the key \"\(method)\", which isn't an HTTP method",
                     "use a name of letters, such as GET")
             } else if let known = method.knownSpelling, known != method {
-                add(.badMethod, "the defaults per method name \"\(method)\", but methods are case-sensitive", "write \(known)")
+                add(.badMethod, "perMethod has the key \"\(method)\", but methods are case-sensitive", "write \(known)")
             }
             if !own.serviceRoot.isEmpty {
                 add(

@@ -53,13 +53,13 @@ extension EndpointDescriptor {
         with { $0.body = .argument(argument) }
     }
 
-    /// Allows a GET to have a body, for services that use one for searches, and makes the only unused argument the body of any method.
+    /// Allows a GET to have a body, for services that use one for searches, and makes the only unused argument the body of any
+    /// method except HEAD and TRACE.
     ///
     ///     "search(query:)": .get("/products/_search").allowingBody()
     ///
     /// RFC 9110 §9.3.1 gives such a body no meaning: caches, proxies and servers may drop it or refuse the request. If the transport
-    /// doesn't send one, the client fails before its first call; see ``TransportCapabilities/bodiesWithGET``. HEAD and TRACE never have a
-    /// body.
+    /// doesn't send one, the client fails before its first call; see ``TransportCapabilities/bodiesWithGET``.
     public func allowingBody() -> EndpointDescriptor {
         with {
             $0.allowsBody = true
@@ -224,16 +224,17 @@ extension EndpointDescriptor {
     }
 
     /// Lets identical calls share one exchange while it is in flight: GET or HEAD without a body, with the same URL, header fields, trust,
-    /// deadlines, cookie policy, security requirements and digest checks. Each caller decodes the response for itself, has its own total
-    /// deadline, and can be cancelled alone; the exchange ends early when no caller waits for it any more.
+    /// deadlines except the total one, body limit, idempotency key, and settings of cookies, redirects, caching, security and digests. Each
+    /// caller decodes the response for itself, has its own total deadline, and can be cancelled alone; the exchange ends early when no
+    /// caller waits for it any more.
     ///
     /// The response's body is read into memory, up to the call's body limit. Calls that read a stream don't share an exchange.
     public func coalesced() -> EndpointDescriptor {
         attribute(Coalescing())
     }
 
-    /// Caches responses for a duration, whatever the server's fields say: see ``EndpointCaching/lifetime(_:)``. It applies to GET, and if
-    /// the client has a ``ResponseCache``.
+    /// Caches responses for a duration, whatever the server's fields say: see ``EndpointCaching/lifetime(_:)``. It applies only to
+    /// GET, and only with a ``ResponseCache``.
     public func cached(for lifetime: Duration) -> EndpointDescriptor {
         attribute(EndpointCaching.lifetime(lifetime))
     }
@@ -295,21 +296,21 @@ extension EndpointDescriptor {
         header(name, template).idempotencyKey(named: name, format: format)
     }
 
-    /// States whether a person waits for the calls, so that they try harder: see ``Solicited``.
+    /// States whether a person waits for the calls; such calls are retried more: see ``Solicited``.
     public func solicited(_ isSolicited: Bool = true) -> EndpointDescriptor {
         attribute(Solicited(isSolicited))
     }
 
     /// Sends a second request when the first has no response after a delay: see ``HedgingPolicy``. Only for safe methods.
     ///
-    /// - Parameter delay: The time that nearly all calls need less than.
+    /// - Parameter delay: A time longer than nearly all calls take.
     public func hedged(after delay: Duration) -> EndpointDescriptor {
         attribute(HedgingPolicy.after(delay))
     }
 
     /// Sends a second request when the first takes longer than most earlier ones: see ``HedgingPolicy``. Only for safe methods.
     ///
-    /// - Parameter percentile: The share of requests that take less, such as 0.95.
+    /// - Parameter percentile: The share of earlier requests that took less than the delay, such as 0.95.
     public func hedged(afterPercentile percentile: Double) -> EndpointDescriptor {
         attribute(HedgingPolicy.afterPercentile(percentile))
     }
@@ -330,7 +331,7 @@ extension EndpointDescriptor {
         attribute(priority)
     }
 
-    /// Limits how often the endpoint's calls start, in addition to the client's limit.
+    /// Limits how often the endpoint's requests start, with each attempt and redirect, in addition to the client's limit.
     public func rateLimited(_ limit: RateLimit) -> EndpointDescriptor {
         attribute(limit)
     }

@@ -17,7 +17,7 @@ final class CurlLoop: @unchecked Sendable {
     let engine: CurlEngine
     // All of these are unchecked: only the owner accesses them, loops iterate over copies, and closures that may run during an access
     // (`isWanted`, deinitializers of a user's closure) reach the loop only through the mailbox. The checks would take a twentieth of the
-    // time of a small exchange outside libcurl.
+    // time that a small exchange spends outside libcurl.
     /// The exchanges that libcurl has.
     @exclusivity(unchecked) var active: [CurlExchange] = []
     /// The queued exchanges.
@@ -40,9 +40,9 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Connections that are separate because a proxy received credentials for them.
     @exclusivity(unchecked) var pools = CurlPools()
-    /// Exchanges to end in this round although libcurl would continue them.
+    /// Exchanges that this or the next round ends although libcurl would continue them.
     @exclusivity(unchecked) var answered: [CurlExchange] = []
-    /// Origins that have refused HTTP/2 for a request, and get HTTP/1.1 from then on.
+    /// Origins that have refused HTTP/2 for a request, and then get HTTP/1.1; forgotten when there are too many.
     @exclusivity(unchecked) var originsNeedingHTTP1: Set<Origin> = []
 
     init(_ engine: CurlEngine, _ multi: OpaquePointer, _ driver: OpaquePointer, _ settings: CurlSettings) {
@@ -81,8 +81,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Acquires ownership so that a caller can send its exchange on its own thread; ``performOnCaller(_:)`` releases it.
     ///
     /// Returns `false` if other exchanges wait for their heads: the loop's thread is mostly awake then, and alternating between two threads
-    /// isn't faster. It also returns `false` if there is probably no connection, because only the loop's thread resolves names and
-    /// connects, and if libcurl would read the request's body or report progress.
+    /// isn't faster. It also returns `false` if the loop is awake, if there is probably no connection (only the loop's thread resolves
+    /// names and connects), or for an upload, upload progress or a trust probe.
     func acquire(for exchange: CurlExchange) -> Bool {
         guard exchange.upload == nil, exchange.uploadProgress == nil, exchange.probe == nil, csl_driver_try_acquire(driver) else {
             return false
@@ -190,7 +190,7 @@ extension CurlLoop {
         let transfer = exchange.transfer
         let awaited: ExchangeDeadlines.Awaited =
             if transfer.handle == nil {
-                // Its deadline may have passed before it arrived.
+                // Queued in this round, it hasn't waited for a slot.
                 transfer.queued == now ? .way(proxy: nil) : .slot
             } else if let most = settings.configuration.maximumConnectionsPerHost, most > 0, !transfer.isConnected,
                 transfer.socketError == nil,
@@ -200,7 +200,7 @@ extension CurlLoop {
             } else if transfer.waitsForUpload {
                 .ownBody
             } else {
-                // For http, a proxy responds instead of the service.
+                // A proxy answers http requests, and https ones until connected.
                 .way(
                     proxy: transfer.isConnected && exchange.request.origin.scheme == "https"
                         ? nil : settings.proxyText(to: exchange.request.origin))
@@ -260,7 +260,8 @@ extension CurlLoop {
         } else if asksForHTTP1 {
             exchange.transfer.fault = CurlFault.needsHTTP1(host)
         } else {
-            // There is no error text for a refused stream. A reset connection has one, even if other exchanges have joined the connection.
+            // Refused only without error text, which a reset connection has, and on a connection that this exchange opened; else taken for
+            // a stale connection.
             let isRefused = text.isEmpty && csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) > 0
             exchange.transfer.fault = isRefused ? CurlFault.refused(by: host) : CurlFault.stale(host)
         }

@@ -60,7 +60,8 @@ struct StructuredFieldWriter {
     private mutating func writeKey(_ key: String) throws(Fault) {
         guard let first = key.utf8.first, StructuredFieldAlphabet.beginsKey(first), key.utf8.allSatisfy(StructuredFieldAlphabet.isInKey)
         else {
-            throw Fault("The key \"\(VisibleText.of(key))\" isn't valid: use lower-case letters, digits, _-.* with a letter first.")
+            throw Fault(
+                "The key \"\(VisibleText.of(key))\" isn't valid: use lower-case letters, digits and _-.*, beginning with a letter or *.")
         }
         text += key
     }
@@ -73,7 +74,9 @@ struct StructuredFieldWriter {
         case .token(let token):
             guard let first = token.utf8.first, StructuredFieldAlphabet.beginsToken(first),
                 token.utf8.allSatisfy(StructuredFieldAlphabet.isInToken)
-            else { throw Fault("A token is empty or has a character that tokens can't have: use a string.") }
+            else {
+                throw Fault("A token is empty, doesn't begin with a letter or *, or has a character that tokens can't have: use a string.")
+            }
             text += token
         case .bytes(let data): text += ":" + data.base64EncodedString() + ":"
         case .boolean(let boolean): text += boolean ? "?1" : "?0"
@@ -92,7 +95,10 @@ struct StructuredFieldWriter {
     }
 
     private mutating func write(_ number: Double) throws(Fault) {
-        // The range is checked first, because converting a large number or NaN to an integer traps.
+        guard number.isFinite else {
+            throw Fault("The decimal \(number) isn't a finite number, which structured fields require.")
+        }
+        // The range is checked first, because converting a large number to an integer traps.
         guard number.magnitude < 1e13 else {
             throw Fault("The decimal \(number) has more than 12 digits before its point, which structured fields can't have.")
         }

@@ -1,13 +1,15 @@
 import Foundation
 
 /// The stage that gives bodies their form on the wire: compression, digest, expectation. It runs once per hop, above the cache and the
-/// authentication, so that signatures cover the bytes that are sent. It also compares what the call downloads with the expected digest.
+/// authentication, so that signatures cover the bytes that are sent. Even without a body, it asks for the digests that the endpoint
+/// verifies (`Want-Content-Digest`, and `Accept-Encoding: identity`), and compares what the call downloads with the expected digest.
 struct BodySettings: Interceptor {
     let clock: CallClock
-    /// Whether the transport waits for 100 Continue. Tables are verified, but a single call can have its own expectation.
+    /// Whether the transport waits for 100 Continue. Checked here too, because a single call's own expectation isn't verified with the
+    /// table.
     let canExpect: Bool
 
-    /// Whether one of a call's attributes is about bodies. It compares types only: most calls have other attributes.
+    /// Whether one of a call's attributes is about bodies. Compares only types, for speed.
     static func concern(_ attributes: EndpointAttributes) -> Bool {
         for attribute in attributes.all {
             let kind = ObjectIdentifier(type(of: attribute))
@@ -62,7 +64,8 @@ struct BodySettings: Interceptor {
         guard canExpect else {
             throw TransportError(
                 .unsupported,
-                "This transport doesn't wait for 100 Continue: leave out ContinueExpectation, or use another one, such as CurlTransport.")
+                "This transport doesn't wait for 100 Continue: leave out ContinueExpectation, or use a transport that does, such as "
+                    + "CurlTransport.")
         }
         request.headers[.expect] = "100-continue"
         return (request, true)
@@ -77,7 +80,7 @@ struct BodySettings: Interceptor {
         if let before = body.data?.count, let after = coded.data?.count, after >= before { return }
         request.body = coded
         request.headers[.contentEncoding] = coding.name
-        // The length of the plain body, if the program has set it.
+        // A length set by the program is that of the uncompressed body.
         request.headers[.contentLength] = nil
     }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A token bucket: each call takes a token, and tokens return at a constant rate.
 ///
-/// It is refilled when it is looked at. Fractions of a token are kept, and a clock that steps back adds nothing.
+/// Callers refill it before they look; no timer does. Fractions of a token are kept, and a clock that steps back adds nothing.
 struct TokenBucket: Sendable {
     /// Tokens per nanosecond; infinite for no limit.
     private(set) var rate: Double
@@ -60,7 +60,6 @@ struct TokenBucket: Sendable {
         guard now > refilled else { return }
         let added = Self.nanoseconds(refilled.duration(to: now)) * rate
         refilled = now
-        // Zero times infinity isn't a number.
         if added > 0 { balance = min(capacity, balance + added) }
     }
 
@@ -107,7 +106,7 @@ struct TokenBucket: Sendable {
         return wait
     }
 
-    /// Whether the bucket is as a new one of the same limit would be.
+    /// Whether the bucket equals a new one of its limit.
     var isFull: Bool { closedUntil == nil && later == nil && balance >= capacity }
 
     private static func duration(_ nanoseconds: Double) -> Duration {
@@ -117,7 +116,7 @@ struct TokenBucket: Sendable {
 
     // MARK: Changes
 
-    /// Applies a changed limit. The tokens that are there remain.
+    /// Applies a changed limit. The tokens that are there remain, up to the new capacity; an unlimited bucket becomes full.
     mutating func apply(_ limit: RateLimit, _ now: MonotonicInstant) {
         let (rate, capacity) = (Self.rate(of: limit), Double(max(1, limit.burst)))
         guard rate != self.rate || capacity != self.capacity else { return }
@@ -141,7 +140,7 @@ struct TokenBucket: Sendable {
             change(
                 rate: min(Self.rate(remaining, per: reset), after), capacity: max(remaining > 0 ? 1 : 0, (remaining / 10).rounded(.down)))
         } else {
-            // The service counts calls in flight later, so its counts must not return their tokens.
+            // A response's count may lack calls still in flight, so it mustn't give their tokens back.
             let left = isSameWindow && rate == 0 ? min(balance, remaining) : remaining
             (rate, capacity, balance) = (0, remaining, left)
         }
@@ -150,7 +149,8 @@ struct TokenBucket: Sendable {
     }
 }
 
-/// Lets calls pass a token bucket in the order of their arrival. A timer runs only while calls wait.
+/// Lets calls pass a token bucket in the order of their arrival, except calls that mustn't wait, which pass at once. A timer runs only
+/// while calls wait.
 final class RateGate: Sendable {
     private struct State {
         var bucket: TokenBucket
@@ -194,7 +194,7 @@ final class RateGate: Sendable {
 
     /// Takes a token, after a wait for it if need be.
     ///
-    /// - Parameter mayWait: Whether the call waits; otherwise it takes a token that later calls miss.
+    /// - Parameter mayWait: Whether the call waits; otherwise it passes at once, and waiting and later calls wait longer.
     /// - Throws: ``RateLimitError`` if the wait would be too long, a timeout if the deadline would pass; ``CallCancelled`` or
     ///   `CancellationError`.
     func pass(_ bounds: Bounds, mayWait: Bool, _ context: CallContext) async throws {
@@ -219,13 +219,14 @@ final class RateGate: Sendable {
         }
         guard let id else { return }
         if isFirst { timer.start(clock, until: now.advanced(by: wait)) { [weak self] in self?.advance() } }
-        // The service may change its limits while the call waits. The added second still permits a wait of exactly the longest time.
+        // The service may change its limits while the call waits, so the wait is bounded again, a second later than the limit, to allow a
+        // wait of exactly that length.
         let longest = bounds.longest.map { $0.bounded + .seconds(1) }
         let remaining = bounds.end.map { now.duration(to: $0) }
         let isDeadline = remaining.map { $0 < longest ?? .longest } ?? false
         let cancelBound = (isDeadline ? remaining : longest).map { bound in
             clock.schedule(bound) {
-                waiter.end(.failure(isDeadline ? RateLimitError.deadline(wait: bound) : bounds.error(bound, bound)))
+                waiter.end(.failure(isDeadline ? RateLimitError.deadline(wait: bound) : bounds.error(bound, bounds.longest ?? bound)))
             }
         }
         defer {

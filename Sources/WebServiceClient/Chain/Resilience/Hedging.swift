@@ -26,7 +26,7 @@ public struct HedgingPolicy: EndpointAttribute, PortableAttribute, Hashable, Cod
 
     /// Sends the second request after a delay.
     ///
-    /// - Parameter delay: The time that nearly all calls need less than. A shorter one doubles the load.
+    /// - Parameter delay: A time longer than nearly all calls take. A shorter one doubles the load.
     public static func after(_ delay: Duration) -> HedgingPolicy { HedgingPolicy(delay: .fixed(delay)) }
 
     /// Sends the second request after the time within which this share of the endpoint's earlier requests were answered. Until there are

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The names of an object on the tape.
+/// Finds duplicate names of objects on the tape.
 struct JSONNames {
     private let storage: UnsafeMutablePointer<JSONStorage>
 
     @inline(__always) init(_ storage: UnsafeMutablePointer<JSONStorage>) { self.storage = storage }
 
-    /// The number of names up to which each is compared with each.
+    /// Objects with more names use a hash table.
     private static let fewest = 16
 
-    /// Returns the text offset of a name that repeats an earlier one of the object.
+    /// Returns the text offset of a repeated name, or of its value if the name had escapes; `nil` if none repeats.
     ///
     /// - Parameters:
     ///   - first: The index of the first name.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds an array inside a payload that arrives in pieces, byte by byte: the first array at one of several paths.
+/// Scans a payload that arrives in pieces for an array: the first one at one of several paths.
 ///
 /// The text before it is followed but not checked; the parser checks all text around the array at the end.
 struct JSONPathFinder {
@@ -11,9 +11,9 @@ struct JSONPathFinder {
         case name(isEscaped: Bool)
         case colon
         case elementOrEnd
-        /// A value outside all paths: before its first byte, and after it.
+        /// A value outside all paths: not yet begun, or partly read.
         case other, rest(JSONValueEnd)
-        /// There is no such array; the whole payload counts as surroundings.
+        /// Nothing more to find: the array has begun, or there is none.
         case nothing
     }
 
@@ -32,7 +32,7 @@ struct JSONPathFinder {
 
     /// Scans more bytes.
     ///
-    /// - Returns: The number of these bytes before the array's first element, once the array has begun.
+    /// - Returns: The number of these bytes through the array's opening bracket, if they contain it; otherwise `nil`.
     mutating func feed(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count {
@@ -114,7 +114,7 @@ struct JSONPathFinder {
         expectation = trail.popLast() == nil ? .nothing : afterValue
     }
 
-    /// Follows a step with which one of the paths continues from the trail.
+    /// Appends the matching next step of a path to the trail; returns `false` if there is none.
     private mutating func follow(where isStep: (String) -> Bool) -> Bool {
         let step = paths.lazy.filter { [trail] in $0.count > trail.count && $0.starts(with: trail) }.map { [trail] in $0[trail.count] }
             .first(where: isStep)

@@ -28,8 +28,8 @@ public import Foundation
 /// If the properties are set one by one, the compiler may copy the whole struct at the end, which retains each string.
 ///
 /// Read members in the order of the text, which is fastest: each search begins after the last member found. Names are those of the text,
-/// regardless of the reader's key strategy. Dates, data, URLs, decimals and numbers that JSON can't represent are read by the reader's
-/// strategies. Errors are those of `Decodable`, at the same coding paths.
+/// regardless of the reader's key strategy. Dates, data and numbers that JSON can't represent are read by the reader's strategies; URLs
+/// are read from strings, decimals exactly. Errors are those of `Decodable`, at the same coding paths.
 ///
 /// If the type is also `Decodable`, ``JSONReader/decode(_:from:at:)`` and declared calls read it this way, unless the reader converts
 /// keys. Both ways must give the same result.
@@ -37,8 +37,8 @@ public protocol JSONReadable {
     /// Reads the value at the cursor.
     init(from json: borrowing JSONCursor) throws
 
-    /// Reads the value of an object's member with the initializer. Don't implement it: some of the library's types find and read a member
-    /// in one call.
+    /// Reads the value of an object's member with the initializer. A requirement only so that basic types can find and read a member in one
+    /// call; don't implement it.
     static func _member(_ name: StaticString, of json: borrowing JSONCursor) throws -> Self
     /// Reads the value of an object's member; `nil` if it is missing or null.
     static func _memberIfPresent(_ name: StaticString, of json: borrowing JSONCursor) throws -> Self?
@@ -111,7 +111,8 @@ extension Int {
     }
 }
 
-// Basic types. Numbers, dates and data are read as for `Decodable`: exactly, and by the reader's strategies.
+// Basic types, which are read as for `Decodable`. Integers and decimals are read exactly, floating-point numbers to the nearest; dates and
+// data by the reader's strategies.
 
 extension Bool: JSONReadable {
     /// Reads a Boolean.
