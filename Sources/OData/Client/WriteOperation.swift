@@ -145,9 +145,24 @@ extension ODataClient {
 
     /// Sends a change whose response has no content.
     func send(_ operation: WriteOperation, for purpose: CallPurpose? = nil) async throws {
-        let _: ServiceResponse<Confirmation?> = try await self.response(
+        _ = try await confirmed(
             try call(operation), ODataOperation(operation.query.resource),
             for: purpose ?? .changing(mustExist: operation.mustExist(printer.version)))
+    }
+
+    /// Sends the call of a change whose response has no content, and returns the response's fields.
+    func confirmed(_ call: ServiceCall, _ operation: ODataOperation, for purpose: CallPurpose) async throws -> HTTPFields {
+        do {
+            let response: ServiceResponse<Confirmation?> = try await self.response(call, operation, for: purpose)
+            return response.headers
+        } catch var error as ServiceError where error.stage == .decoding {
+            // The caller asked for no type. The rest of the message has its secrets masked already.
+            let start = "The body can't be read as \(Confirmation?.self)"
+            if error.message.hasPrefix(start) {
+                error.message = "The answer doesn't confirm the change" + error.message.dropFirst(start.count)
+            }
+            throw error
+        }
     }
 
     /// Returns the payload of an entity that is written as a whole.

@@ -31,9 +31,7 @@ extension ODataClient {
                 request, stream.operation, for: .changing(mustExist: mustExist))
             return response.headers["ETag"]
         }
-        let response: ServiceResponse<Confirmation?> = try await self.response(
-            request, stream.operation, for: .changing(mustExist: mustExist))
-        return response.headers["ETag"]
+        return try await confirmed(request, stream.operation, for: .changing(mustExist: mustExist))["ETag"]
     }
 
     /// Sets a stream property to null, which removes its bytes. The media of an entity are removed by deleting the entity.

@@ -226,12 +226,12 @@ struct ResponseReader: Sendable {
         }
         if exchange.isAcceptedFailure {
             throw error(
-                .emptyBody, stage: .decoding, "The error handler accepted an exchange without a response, but a \(type) is needed.",
+                .emptyBody, stage: .decoding, "The error handler accepted an exchange without a response, but \(type) is needed.",
                 body: Data())
         }
         throw error(
             .emptyBody, stage: .decoding,
-            "The response has status \(response.status) and no body, but a \(type) is needed; return \(type)? or nothing if that is valid.",
+            "The response has status \(response.status) and no body, but \(type) is needed; return \(type)? or nothing if that is valid.",
             body: Data())
     }
 

@@ -224,6 +224,12 @@ import WebServiceTesting
                 let failure = await #expect(throws: ServiceError.self, "\(call.name)") { try await call.run(client) }
                 #expect((failure?.errorBody as? ODataErrorBody)?.code == "E1", "\(call.name): \(String(describing: failure))")
             }
+            stub.fallback(.json(#"{"error":{"code":"E1","message":"Locked by token=abc123def456"}}"#))
+            let locked = await #expect(throws: ServiceError.self) { try await client.delete(item) }
+            #expect(locked?.message == "The answer doesn't confirm the change: E1: Locked by token=<masked>")
+            stub.fallback(.data(page, type: "text/html; charset=utf-8"))
+            let signIn = await #expect(throws: ServiceError.self) { try await client.delete(item) }
+            #expect(signIn?.message.hasPrefix("The answer doesn't confirm the change: The body ") == true)
             // Other content isn't read.
             for (type, body) in [
                 ("text/html", ""), ("text/html", "ok"), ("text/plain", "<html>"), ("application/json", "x"), ("application/json", "{}"),
