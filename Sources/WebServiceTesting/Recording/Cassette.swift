@@ -240,7 +240,7 @@ public final class Cassette: Sendable {
 
     /// Returns the days since a recording expired; `nil` if it hasn't.
     private func excess(of exchange: RecordedExchange, over age: Duration) -> Int? {
-        let seconds = now().timeIntervalSince(exchange.startedAt) - Double(age.components.seconds)
+        let seconds = now().timeIntervalSince(exchange.startedAt) - age / .seconds(1)
         guard seconds > 0 else { return nil }
         return Int(min(seconds / 86_400, 1e6))
     }

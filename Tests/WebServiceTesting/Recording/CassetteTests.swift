@@ -241,6 +241,17 @@ import WebServiceTesting
         #expect(try await young.send(request()).status == 200)
     }
 
+    @Test(arguments: [Duration.seconds(1e19), .seconds(Int64.max), .milliseconds(500)])
+    func `an expiry has any length`(age: Duration) async throws {
+        let stub = StubTransport()
+        stub["user(id:)"] = .text("old")
+        _ = try await recorded(stub, [try request()])
+        let start = try #require(try Cassette.exchanges(of: file).first).startedAt
+        let cassette = try Cassette(file, mode: .none, expiry: .after(age, then: .warn), now: { start.addingTimeInterval(0.25) })
+        #expect(try await text(of: cassette.transport().send(request())) == "old")
+        #expect(cassette.warnings.isEmpty)
+    }
+
     @Test func `unused recordings are listed, and an unknown request is compared with the nearest recording`() async throws {
         let stub = StubTransport()
         stub.fallback(.status(204))
