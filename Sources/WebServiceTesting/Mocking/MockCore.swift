@@ -66,11 +66,19 @@ final class MockCore: Sendable {
     }
 
     /// Changes the plan of an endpoint and restarts the plan.
+    ///
+    /// - Throws: ``TestingFailure`` for an unknown key, or a plan with a value that it can't have.
     func change(_ key: String, _ change: (inout FaultPlan) -> Void) throws(TestingFailure) {
+        var problem: (problem: String, fix: String)?
         try set(key) { state in
-            change(&state.plans[key, default: FaultPlan()])
-            state.turns[key] = state.plans[key].map { FaultTurns($0, seed: seed, key: key) }
+            var plan = state.plans[key] ?? FaultPlan()
+            change(&plan)
+            problem = plan.faults.first
+            guard problem == nil else { return }
+            state.plans[key] = plan
+            state.turns[key] = FaultTurns(plan, seed: seed, key: key)
         }
+        if let problem { throw TestingFailure("The faults of “\(key)” can't be used: \(problem.problem); \(problem.fix)") }
     }
 
     // MARK: What happened

@@ -108,7 +108,7 @@ public final class MockServer<Client: WebServiceClient>: Sendable {
     ///
     /// A status or a missing response doesn't use up an answer of the endpoint; a response that is cut does.
     ///
-    /// - Throws: ``TestingFailure`` with the nearest key if the table has no such key.
+    /// - Throws: ``TestingFailure`` with the nearest key if the table has no such key, or with the fix for a value out of its range.
     @discardableResult
     public func failing(
         _ key: String, _ steps: FaultPlan.Step..., then last: InjectedFault? = nil
@@ -121,7 +121,7 @@ public final class MockServer<Client: WebServiceClient>: Sendable {
 
     /// Fails a share of the requests of an endpoint, from 0 to 1, chosen by the seed.
     ///
-    /// - Throws: ``TestingFailure`` with the nearest key if the table has no such key.
+    /// - Throws: ``TestingFailure`` with the nearest key if the table has no such key, or with the fix for a value out of its range.
     @discardableResult
     public func failing(_ key: String, share: Double, of fault: InjectedFault) throws(TestingFailure) -> Self {
         try core.change(key) { plan in
@@ -132,7 +132,7 @@ public final class MockServer<Client: WebServiceClient>: Sendable {
 
     /// Delays the responses of an endpoint by a distribution.
     ///
-    /// - Throws: ``TestingFailure`` with the nearest key if the table has no such key.
+    /// - Throws: ``TestingFailure`` with the nearest key if the table has no such key, or with the fix for a value out of its range.
     @discardableResult
     public func latency(_ key: String, _ latency: LatencyDistribution) throws(TestingFailure) -> Self {
         try core.change(key) { $0.latency = latency }

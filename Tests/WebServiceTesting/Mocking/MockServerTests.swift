@@ -170,6 +170,17 @@ private final class Library: WebServiceClient, @unchecked Sendable {
         #expect(try await library.newest().id == 1)
     }
 
+    @Test func `faults out of their range are errors with the fix`() throws {
+        let server = try MockServer(Library.self)
+        let share = #expect(throws: TestingFailure.self) { try server.failing("newest()", share: 30, of: .status(503)) }
+        #expect(share?.description.contains("use a number from 0 to 1") == true, "\(share as Any)")
+        #expect(throws: TestingFailure.self) { try server.failing("newest()", .times(0, .connectionLost)) }
+        #expect(throws: TestingFailure.self) { try server.failing("newest()", .passing(1), then: .cut(afterBytes: -1)) }
+        #expect(throws: TestingFailure.self) { try server.latency("newest()", .fixed(.seconds(-1))) }
+        // The earlier faults are kept.
+        #expect(throws: Never.self) { try server.latency("newest()", .fixed(.zero)) }
+    }
+
     @Test func `shares of requests fail by the seed`() async throws {
         var counts: [Int] = []
         for _ in 0..<2 {

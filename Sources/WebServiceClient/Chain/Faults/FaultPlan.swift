@@ -53,7 +53,7 @@ public struct FaultPlan: EndpointAttribute, PortableAttribute, Hashable, Codable
     }
 
     /// The problems of the plan, each with its fix.
-    var faults: [(problem: String, fix: String)] {
+    package var faults: [(problem: String, fix: String)] {
         var faults: [(String, String)] = []
         if let step = steps.first(where: { $0.count < 1 }) {
             faults.append(("it has a step of \(step.count) requests", "use at least 1, or remove the step"))
