@@ -52,6 +52,11 @@ import WebServiceClient
             "{\"name\":\"X-Api-Key\",\"value\":\"<masked>\"},{\"name\":\"Accept\",\"value\":\"*\"}"
         ),
         ("mysql --user ada --password hunter22 shop", "mysql --user ada --password <masked> shop"),
+        (#"started with ["shop", "--password", "hunter22", "-v"]"#, #"started with ["shop", "--password", "<masked>", "-v"]"#),
+        (#"{"argv":["--api-key","hunter22"]}"#, #"{"argv":["--api-key","<masked>"]}"#),
+        (#"{"text":"[\"--password\", \"hunter22\"]"}"#, #"{"text":"[\"--password\", \"<masked>\"]"}"#),
+        (#"the options "--password", "--token" and "--user""#, #"the options "--password", "--token" and "--user""#),
+        ("with --password, the prompt is skipped", "with --password, the prompt is skipped"),
         ("sent Bearer abcdef123456 to it", "sent Bearer <masked> to it"),
         ("proxy said basic YWRhOmh1bnRlcjIy.", "proxy said basic <masked>."),
         ("password%3Dhunter22%26user%3Dada", "password%3D<masked>%26user%3Dada"),

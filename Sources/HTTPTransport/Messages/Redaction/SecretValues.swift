@@ -228,17 +228,31 @@ extension SecretScanner {
 }
 
 extension SecretScanner {
-    /// Finds `--password value`, as in commands.
+    /// Finds `--password value`, as in commands, and `"--password", "value"`, as in lists of arguments.
     mutating func option(_ word: Range<Int>) -> Int {
         guard forms.contains(.namedValues), let names = rules.names, word.count <= Self.reach,
-            bytes[word.lowerBound + 1] == UInt8(ascii: "-"),
-            word.upperBound + 1 < bytes.count, bytes[word.upperBound] == UInt8(ascii: " "), bytes[word.upperBound + 1] != UInt8(ascii: "-"),
+            bytes[word.lowerBound + 1] == UInt8(ascii: "-"), let start = argument(after: word.upperBound),
             names.hides(bytes[word], isParameter: false)
         else { return word.upperBound }
-        let content = valueContent(from: word.upperBound + 1)
+        let content = valueContent(from: start)
         guard !content.isEmpty else { return word.upperBound }
         found.append(content)
         return content.upperBound
+    }
+
+    /// Returns the start of an option's value; `nil` if another option follows, or nothing. In a list both are in quotes: in a sentence, a
+    /// comma after an option begins something else.
+    private func argument(after end: Int) -> Int? {
+        let limit = min(bytes.count, end + Self.reach)
+        guard end + 1 < limit else { return nil }
+        if bytes[end] == UInt8(ascii: " ") { return bytes[end + 1] == UInt8(ascii: "-") ? nil : end + 1 }
+        // The quotes are escaped in a text within a text.
+        var index = bytes[end] == UInt8(ascii: "\\") ? end + 1 : end
+        guard bytes[index].isQuote, index + 1 < limit, bytes[index + 1] == UInt8(ascii: ",") else { return nil }
+        index += 2
+        while index < limit, bytes[index].isBlank || bytes[index].isLineEnd || bytes[index] == UInt8(ascii: "\\") { index += 1 }
+        guard index + 1 < limit, bytes[index].isQuote, bytes[index + 1] != UInt8(ascii: "-") else { return nil }
+        return index
     }
 
     /// Whether a word is the option for a user with a password, as in curl.
