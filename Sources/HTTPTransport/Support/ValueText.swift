@@ -6,7 +6,7 @@ import Foundation
 /// the length of their texts. They trust the description of a type that has one. System types such as `Range`, `DateInterval` and
 /// `URLError` describe their parts, so the parts are inspected first.
 package enum ValueText {
-    /// The maximum length of a text in characters.
+    /// The maximum length of a text in Unicode scalars: a character may have any number of them.
     private static let limit = 64 * 1024
     /// The maximum depth to which a value is inspected, and the maximum number of values in it.
     private static let depth = 12
@@ -24,12 +24,12 @@ package enum ValueText {
         return bounded(isSafe(value, depth: depth, &budget) ? String(reflecting: value) : spelled(value, depth: depth, inside: true))
     }
 
-    /// Returns the text, or its first `limit` characters and an ellipsis.
+    /// Returns the text, or its first `limit` scalars and an ellipsis.
     private static func bounded(_ text: String) -> String {
-        // Counting bytes is quick, and a text has at least as many bytes as characters.
+        // Counting bytes is quick, and a text has at least as many bytes as scalars.
         guard text.utf8.count > limit else { return text }
-        let start = text.prefix(limit)
-        return start.endIndex == text.endIndex ? text : start + "…"
+        let start = text.unicodeScalars.prefix(limit)
+        return start.endIndex == text.endIndex ? text : String(start) + "…"
     }
 
     /// Returns a value to store in an error, which programs print: the value, or its text if describing it could trap.

@@ -71,7 +71,11 @@ struct PayloadDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let object) = value else { throw mismatch([String: ODataValue].self, "an object") }
         if PayloadDecoder.deferredLink(object) != nil { throw notLoaded() }
-        if !place.isTop, CollectionEnvelope.elements(in: object) != nil, !CollectionEnvelope.isRead(by: type) { throw collectionForOne() }
+        if !place.isTop, settings.context.text == nil, CollectionEnvelope.elements(in: object) != nil,
+            !CollectionEnvelope.isRead(by: type)
+        {
+            throw collectionForOne()
+        }
         return KeyedDecodingContainer(PayloadKeyedContainer<Key>(decoder: entering(object), object: object))
     }
 
@@ -140,7 +144,8 @@ struct PayloadDecoder: Decoder {
     }
 }
 
-/// The object that version 2 puts around a collection: `{"results": […], "__count": "2", "__next": "…"}`.
+/// The object that version 2 puts around a collection: `{"results": […], "__count": "2", "__next": "…"}`. Payloads of version 4, which
+/// have a context URL, have no envelopes.
 enum CollectionEnvelope {
     static let names: Set<String> = ["results", "__count", "__next", "__metadata"]
 

@@ -73,10 +73,15 @@ struct ItemCheck {
         if value.isNull { return property.hasNullElements ? nil : ItemFault(wanted: property.kind.wanted, value) }
         guard property.kind.accepts(value) else { return ItemFault(wanted: property.kind.wanted, value) }
         guard case .structured(let type) = property.kind, case .object(let object) = value else { return nil }
-        if let elements = CollectionEnvelope.elements(in: object), schema.table(of: type)?.properties["results"] == nil {
+        if isEnvelope(object, declaredAs: type), let elements = CollectionEnvelope.elements(in: object) {
             return ItemFault(wanted: property.kind.wanted, .array(elements))
         }
         return fault(in: object, declaredAs: type)
+    }
+
+    /// Returns whether an object in place of an item is version 2's envelope of a collection: its type has no property `results`.
+    func isEnvelope(_ object: DynamicEntity, declaredAs declared: String) -> Bool {
+        CollectionEnvelope.elements(in: object) != nil && table(of: object, declaredAs: declared)?.properties["results"] == nil
     }
 }
 

@@ -42,10 +42,14 @@ extension ODataItem: PayloadReadable {
     static func read(_ payload: PayloadDecoder) throws -> ODataItem {
         let record = try DynamicEntity.read(payload)
         if PayloadDecoder.deferredLink(record) != nil { throw payload.notLoaded() }
-        if isInModel, !declares("results"), CollectionEnvelope.elements(in: record) != nil { throw payload.collectionForOne() }
         var check = ItemCheck(Model.schema)
         let fault = check.fault(in: record, declaredAs: Model.typeName)
-        if let fault, ItemSetting.checks(payload.settings.given) { throw fault.error(inside: payload.codingPath) }
+        if ItemSetting.checks(payload.settings.given) {
+            if payload.settings.context.text == nil, isInModel, check.isEnvelope(record, declaredAs: Model.typeName) {
+                throw payload.collectionForOne()
+            }
+            if let fault { throw fault.error(inside: payload.codingPath) }
+        }
         // A fault, which a lenient client accepts, ends the check before it has found all links.
         guard check.hasLinks || fault != nil || Model.schema === UntypedModel.schema else { return ODataItem(unchecked: record) }
         return ODataItem(unchecked: ItemLinks.resolved(record, payload.entering(record)) ?? record)

@@ -40,8 +40,10 @@ public struct ServiceDocument: Sendable, Hashable {
         public let kind: Kind
         /// The link as the service wrote it. It can differ from ``name``, by which requests address the resource.
         public let link: String
-        /// The URL of ``link``, resolved against the document's context on the service's host, or else the root; relative if no root was
-        /// given; `nil` if the link isn't a URL.
+        /// The URL of ``link``; `nil` if the link isn't a URL.
+        ///
+        /// It is resolved against the document's context if that is on the service's host, and otherwise against the root. Without a root
+        /// it is relative.
         public let url: URL?
     }
 
@@ -73,18 +75,19 @@ public struct ServiceDocument: Sendable, Hashable {
         let base = url.map { NextLink.base(context: PageShape.context(of: payload), page: $0) }
         if let sets = payload["EntitySets"]?.array {
             resources = try sets.enumerated().map { index, value in
-                guard let name = value.string else { throw Self.fault("a name", at: [JSONKey("EntitySets"), JSONKey(index: index)]) }
+                let place = [JSONKey("EntitySets"), JSONKey(index: index)]
+                guard let name = value.string else { throw Self.fault("with a name", at: place) }
                 return Resource(name: name, title: nil, kind: .entitySet, link: name, url: NextLink.resolved(name, against: base))
             }
             return
         }
         guard let list = payload["value"]?.array else {
-            throw Self.fault("the resources in 'value' or, in version 2, in 'd' and 'EntitySets'", at: [])
+            throw Self.fault("with resources in 'value' or, in version 2, in 'd' and 'EntitySets'", at: [])
         }
         resources = try list.enumerated().map { index, value in
             let place = [JSONKey("value"), JSONKey(index: index)]
-            guard let object = value.object else { throw Self.fault("an object", at: place) }
-            guard let name = object["name"]?.string else { throw Self.fault("a text", at: place + [JSONKey("name")]) }
+            guard let object = value.object else { throw Self.fault("with an object", at: place) }
+            guard let name = object["name"]?.string else { throw Self.fault("with a text", at: place + [JSONKey("name")]) }
             // Early services may omit the link; it is then the name.
             let link = object["url"]?.string ?? name
             return Resource(
@@ -93,10 +96,9 @@ public struct ServiceDocument: Sendable, Hashable {
         }
     }
 
-    private static func fault(_ expected: String, at path: [any CodingKey]) -> DecodingError {
+    private static func fault(_ problem: String, at path: [any CodingKey]) -> DecodingError {
         // A shown error has the place at its end.
-        let text =
-            "The payload isn't a service document. Check that the URL is the root of an OData service, whose document has \(expected)."
+        let text = "Check that the URL is the root of an OData service: the payload isn't a service document \(problem)"
         return .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: text))
     }
 }

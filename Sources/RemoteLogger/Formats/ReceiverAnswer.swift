@@ -91,7 +91,8 @@ public struct ReceiverAnswer: Sendable {
         return Self.excerpt(of: String(decoding: read, as: UTF8.self), characters: 200, isCut: read.count < body.count)
     }
 
-    /// The beginning of a text within the body, in the form of ``excerpt``: it may be as long as the body, and repeats for each record.
+    /// The beginning of a text of the body, in the form of ``excerpt``. The text may be as long as the body, and messages repeat it for
+    /// each record.
     static func excerpt(of text: String) -> String {
         let read = FlatMetadata.prefix(of: text, bytes: 2 * BodyExcerpt.margin)
         return excerpt(of: String(read), characters: 200, isCut: read.endIndex < text.endIndex)

@@ -186,7 +186,7 @@ extension Chain.Setup {
     }
 
     fileprivate static func redirects(_ setup: Self) -> Redirects? {
-        Redirects(policy: setup.configuration.redirects, boundary: setup.boundary, keepsCookies: setup.configuration.cookies != nil)
+        Redirects(policy: setup.configuration.redirects, boundary: setup.boundary, cookies: cookies(setup))
     }
 
     fileprivate static func session(_ setup: Self) -> SessionStage? {

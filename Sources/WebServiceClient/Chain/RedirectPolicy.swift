@@ -56,7 +56,7 @@ public struct RedirectError: DescribedError, Sendable, Hashable {
     public enum Reason: String, Sendable {
         /// The call exceeded the policy's limit.
         case tooMany
-        /// A redirect led to a request that was already sent, and no response since then has set a cookie that the client keeps.
+        /// A redirect led to a request that was already sent with the same cookies.
         case loop
         /// The policy allows the same origin only.
         case otherOrigin

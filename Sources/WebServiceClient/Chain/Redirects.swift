@@ -6,15 +6,15 @@ import Foundation
 /// the authentication stage, which checks the new origin, adds credentials again. On another origin only harmless headers are kept. 303
 /// changes every method but HEAD into GET, 301 and 302 change POST into GET (§15.4.2, note), 307 and 308 keep method and body.
 ///
-/// A request that was sent before is a loop, unless a response since then has set a cookie that the client keeps: a sign-in leads back to
-/// the first URL with its session.
+/// A request that was sent before with the same cookies is a loop. With new cookies it isn't: a sign-in leads back to the first URL with
+/// its session.
 struct Redirects: Interceptor {
     /// The policy of endpoints without their own.
     let policy: RedirectPolicy
     /// Removes credentials when a redirect leaves the origin.
     var boundary = OriginBoundary()
-    /// Whether the client has a jar.
-    var keepsCookies = false
+    /// The stage that adds cookies; `nil` without a jar.
+    var cookies: Cookies?
 
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
@@ -31,10 +31,12 @@ struct Redirects: Interceptor {
     private struct Hops {
         private(set) var request: ServiceRequest
         private let first: URL
-        /// The requests before this one, without those from before the last cookie.
+        /// The requests before this one, with their cookies.
         private var seen: Set<String> = []
-        /// Whether a response has set a cookie that the client doesn't keep.
-        private var hasLostCookies = false
+        /// This request with its cookies. `nil` for the first one, so that calls without redirects don't look for cookies twice.
+        private var mark: String?
+        /// The fix for cookies that a response has set and the call doesn't keep.
+        private var fixOfCookies: String?
 
         init(_ request: ServiceRequest) {
             self.request = request
@@ -49,14 +51,16 @@ struct Redirects: Interceptor {
             let policy = context.attributes[RedirectPolicy.self] ?? stage.policy
             guard policy.rule != .stop, let location = response.headers.reference(.location) else { return false }
             response.body.cancel()
-            note(response, keepsCookies: stage.keepsCookies && context.attributes[CookiePolicy.self] != .off)
+            note(response, stage, context)
             let origin = request.origin
             request = try Redirects.request(after: request, status: response.status, location: location, from: response.url)
             request = stage.boundary.afterRedirect(request, from: origin, context)
-            guard !seen.contains(mark(of: request)) else {
-                let fix = hasLostCookies ? " The service sets cookies, which the call doesn't keep: set Configuration.cookies." : ""
+            let mark = mark(of: request, stage, context)
+            guard !seen.contains(mark) else {
+                let fix = fixOfCookies.map { " A response sets cookies, which the call doesn't keep: \($0)." } ?? ""
                 throw RedirectError(reason: .loop, message: "The redirects form a loop: \(place(request)) was requested before.\(fix)")
             }
+            self.mark = mark
             guard context.hop < policy.limit else {
                 throw RedirectError(
                     reason: .tooMany, message: "There were more than \(policy.limit) redirects, the last to \(place(request)).")
@@ -71,18 +75,18 @@ struct Redirects: Interceptor {
             return true
         }
 
-        /// Notes the present request. With a new cookie, the same request may get another response.
-        private mutating func note(_ response: TransportResponse, keepsCookies: Bool) {
+        /// Notes the present request, and cookies of its response that aren't kept.
+        private mutating func note(_ response: TransportResponse, _ stage: Redirects, _ context: CallContext) {
             let setsCookie = response.headers.contains(.setCookie)
-            if setsCookie, keepsCookies {
-                seen = []
-            } else {
-                seen.insert(mark(of: request))
-                hasLostCookies = hasLostCookies || setsCookie
-            }
+            let fix = setsCookie ? Cookies.fix(for: request, stage.cookies, context) : nil
+            if let fix { fixOfCookies = fix }
+            // The cookies of the first request aren't known any more if its response has changed them.
+            if let mark = mark ?? (setsCookie && fix == nil ? nil : mark(of: request, stage, context)) { seen.insert(mark) }
         }
 
-        private func mark(of request: ServiceRequest) -> String { "\(request.method) \(request.url.absoluteString)" }
+        private func mark(of request: ServiceRequest, _ stage: Redirects, _ context: CallContext) -> String {
+            "\(request.method) \(request.url.absoluteString)\n\(stage.cookies?.field(for: request, context) ?? "")"
+        }
 
         private func place(_ request: ServiceRequest) -> String { SecretMask.text(of: request) }
     }

@@ -51,8 +51,10 @@ public struct PlainTextSerializer: SerializationDelegate {
             if let text = String(data: try TextEncoding.utf8(from: data, contentType: contentType), encoding: .utf8) { return text }
         }
         let mark = TextEncoding.byteOrderMark(of: data)
-        // The mark of UTF-32 may be that of UTF-16 and a NUL.
-        if let mark, mark.length < 4, let text = try? mark.encoding.decode(data) { return text }
+        // The mark of UTF-32 may be that of UTF-16 and a NUL, if the header says UTF-16.
+        if let mark, mark.length < 4 || contentType?.lowercased().contains("utf-16") != true, let text = try? mark.encoding.decode(data) {
+            return text
+        }
         if let encoding = try TextEncoding.named(in: contentType) { return try encoding.decode(data) }
         if let mark { return try mark.encoding.decode(data) }
         do {

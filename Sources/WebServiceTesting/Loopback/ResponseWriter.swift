@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 
 /// Sends responses, valid or not, and counts their bytes to trigger faults.
 struct ResponseWriter {
@@ -18,7 +19,7 @@ struct ResponseWriter {
     /// Sends a response. Returns true if the connection can stay open.
     mutating func send(_ response: LoopbackResponse, to request: LoopbackRequest?, keepingConnection: Bool) throws -> Bool {
         budget = response.fault?.byteCount
-        if response.delay > .zero { try socket.pause(until: .now + response.delay) }
+        if response.delay > .zero { try socket.pause(until: .now + response.delay.bounded) }
         if budget == 0 { throw ConnectionEnd.faultReached }
         switch response.body {
         case .hang:
@@ -51,13 +52,13 @@ struct ResponseWriter {
         case .data(let data): try sendPart(data, inChunks: isChunked)
         case .pieces(let pieces):
             for piece in pieces {
-                if piece.delay > .zero { try socket.pause(until: .now + piece.delay) }
+                if piece.delay > .zero { try socket.pause(until: .now + piece.delay.bounded) }
                 try sendPart(piece.data, inChunks: isChunked)
             }
         case .drip(let data, let interval):
             while true {
                 try sendPart(data, inChunks: isChunked)
-                try socket.pause(until: .now + interval)
+                try socket.pause(until: .now + interval.bounded)
             }
         case .file(let url):
             let file = try FileHandle(forReadingFrom: url)

@@ -41,7 +41,7 @@ final class MockCore: Sendable {
         if clock is ContinuousClock, forwarding == nil {
             routes.fallback { [self] request in
                 guard case (.response(let response), let delay) = try reply(to: request) else { return .status(500) }
-                return response.delayed(by: response.delay + delay)
+                return response.delayed(by: response.delay.bounded + delay.bounded)
             }
         } else {
             routes.fallback { [self] (request: LoopbackRequest) async throws -> LoopbackResponse in

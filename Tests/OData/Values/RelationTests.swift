@@ -95,6 +95,15 @@ import Testing
         expectFault(Nested.self, #"{"Inner":\#(list)}"#, at: ["One", "Inner"])
     }
 
+    @Test func `a payload of version 4 has no envelopes, so an object may have only a property results`() throws {
+        struct Holder: Decodable { let Id: Int, Stats: Stats }
+        struct Stats: Decodable { let total: Int? }
+        let object = #""Id":1,"Stats":{"results":[1,2]}}"#
+        let context = #"{"@odata.context":"https://a.test/$metadata#Holders/$entity","#
+        #expect(try ODataDecoder().decode(Holder.self, from: Data((context + object).utf8)).Stats.total == nil)
+        #expect(throws: DecodingError.self) { try ODataDecoder().decode(Holder.self, from: Data(("{" + object).utf8)) }
+    }
+
     @Test func `a type with a property results reads version 2's envelope itself`() throws {
         struct Envelope: Decodable, Sendable, Equatable { let results: [Trip], __count: String? }
         struct Holder: Decodable { let Name: String, Trips: Envelope, Other: DynamicEntity, Texts: [String: [Int]] }

@@ -79,9 +79,10 @@ import Testing
 
     @Test func `Large and deep values have a bound`() {
         #expect(ValueText.text(of: Chatty()).count == 64 * 1024 + 1 && ValueText.reflection(of: Chatty()).count == 64 * 1024 + 1)
-        // The limit counts characters, not bytes.
+        // The limit counts scalars: not bytes, and not characters, which have no bound.
         let accents = String(repeating: "é", count: 40_000)
         #expect(ValueText.text(of: accents) == accents)
+        #expect(ValueText.text(of: "a" + String(repeating: "\u{301}", count: 1_000_000)).unicodeScalars.count <= 64 * 1024 + 1)
         #expect(ValueText.text(of: [Int](repeating: 1, count: 1_000_000)).count < 5000)
         #expect(ValueText.text(of: [Date](repeating: Self.nan, count: 100_000)).count < 5000)
         var nested = Nested()

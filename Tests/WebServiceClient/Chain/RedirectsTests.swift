@@ -121,17 +121,46 @@ import WebServiceTesting
         let (other, _) = signIn(steps) { _ in }
         let error = await serviceError { try await other.http.get("/a").send() }
         #expect((error?.cause as? RedirectError)?.reason == .loop && error?.message.contains("Configuration.cookies") == true)
-        let off = client.http.get("/a").describing { $0.cookies(.off) }
-        #expect(await reason { try await off.send() } == .loop)
+        let off = await serviceError { try await client.http.get("/a").describing { $0.cookies(.off) }.send() }
+        #expect((off?.cause as? RedirectError)?.reason == .loop && off?.message.contains("remove .cookies(.off)") == true)
     }
 
-    @Test func `Cookies don't make redirects endless`() async throws {
-        let (client, stub) = signIn(["/v1/a": ("/v1/a", "other=1; Path=/")]) { $0.cookies = CookieJar() }
-        #expect(await reason { try await client.http.get("/a").send() } == .tooMany)
-        #expect(stub.requests.count == 11)
+    @Test func `Only a cookie that is sent and new permits another request`() async throws {
+        // The same cookie with each response, and one that the jar refuses.
+        for cookie in ["other=1; Path=/", "other=1; Domain=other.test"] {
+            let (client, stub) = signIn(["/v1/a": ("/v1/a", cookie)]) { $0.cookies = CookieJar() }
+            #expect(await reason { try await client.http.get("/a").send() } == .loop)
+            #expect(stub.requests.count == 2)
+        }
         let (kept, requests) = signIn(["/v1/a": ("/v1/b", "other=1; Path=/"), "/v1/b": ("/v1/b", nil)]) { $0.cookies = CookieJar() }
         #expect(await reason { try await kept.http.get("/a").send() } == .loop)
         #expect(requests.requests.count == 2)
+        // A new cookie each time: the limit ends the call.
+        let number = Locked(0)
+        let (endless, stub) = Store.stubbed(
+            .answering { _ in
+                let number = number.withLock { number in
+                    number += 1
+                    return number
+                }
+                return .status(302, headers: ["Location": "/v1/a", "Set-Cookie": "n=\(number); Path=/"])
+            }
+        ) { $0.cookies = CookieJar() }
+        #expect(await reason { try await endless.http.get("/a").send() } == .tooMany)
+        #expect(stub.requests.count == 11)
+    }
+
+    @Test func `Cookies of another host, which aren't kept, don't permit another request`() async throws {
+        let (client, stub) = Store.stubbed(
+            .answering { request in
+                request.request.url.host == "sso.test"
+                    ? .status(302, headers: ["Location": "https://api.test/v1/a", "Set-Cookie": "sid=1; Path=/"])
+                    : .status(302, headers: ["Location": "https://sso.test/"])
+            }
+        ) { $0.cookies = CookieJar() }
+        let error = await serviceError { try await client.http.get("/a").send() }
+        #expect((error?.cause as? RedirectError)?.reason == .loop && error?.message.contains(".cookies(.matchingHosts)") == true)
+        #expect(stub.requests.count == 2)
     }
 
     @Test func `Bad locations, insecure ones and bodies that can't be sent again`() async throws {

@@ -35,6 +35,8 @@ import WebServiceClient
             ([0xFE, 0xFF, 0, 0xE9], "text/csv; charset=ISO-8859-1", "é"),
             ([0xFF, 0xFE, 0, 0, 0x61, 0], "text/plain; charset=utf-16", "\0a"),
             ([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "text/plain", "a"), ([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "text/plain; charset=utf-32", "a"),
+            ([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "text/plain; charset=utf-8", "a"),
+            ([0, 0, 0xFE, 0xFF, 0, 0, 0, 0x61], "text/plain; charset=ISO-8859-1", "a"),
             // Bytes that can't be what their mark says are what the header says.
             ([0xEF, 0xBB, 0xBF, 0xE9], "text/plain; charset=ISO-8859-1", "ï»¿é"),
             ([0xFF, 0xFE, 0xE9], "text/plain; charset=ISO-8859-1", "ÿþé"),

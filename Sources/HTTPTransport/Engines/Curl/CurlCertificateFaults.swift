@@ -47,7 +47,11 @@ extension CurlFault {
                     "The certificate of \(host) has expired (\(text)): it must be renewed, or the clock of this machine is wrong."
                 )
             }
-            return (.tls, "The certificate of \(host) isn't trusted (\(text)): the service must install another one.")
+            return (
+                .tls,
+                "The certificate of \(host) isn't trusted (\(text)): if the issuer is your own authority, add its certificate to the trust "
+                    + "policy's authorities; otherwise the service must install another certificate."
+            )
         }
     }
 
@@ -74,7 +78,11 @@ extension CurlFault {
                     + "wrong."
             )
         default:
-            return (kind, "The certificate of \(proxy) isn't trusted (\(text)): the proxy must install another one.")
+            return (
+                kind,
+                "The certificate of \(proxy) isn't trusted (\(text)): if the issuer is your own authority, add its certificate to the "
+                    + "transport's proxyAuthorities; otherwise the proxy must install another certificate."
+            )
         }
     }
 

@@ -79,7 +79,7 @@ struct OpenAPIParameter {
             return nil
         }
         if place == .header || place == .cookie, !HTTPFields.Name.isToken(name) {
-            throw problem("\"\(shown)\" can't be a \(place.rawValue)'s name: use letters, digits and -")
+            throw problem("\"\(shown)\" can't be a \(place.rawValue)'s name: use letters, digits, - and _")
         }
         var style = Style.standard(for: place)
         if let stated = node["style"] {

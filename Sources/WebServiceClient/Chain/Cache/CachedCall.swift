@@ -44,8 +44,8 @@ struct CachedCall: Sendable {
         return !headers.contains(.range) && accepted != "identity" && accepted != ""
     }
 
-    /// Whether a stored response may answer: not a request whose `Range` isn't one valid range of bytes, or with a condition that only the
-    /// server can evaluate.
+    /// Whether a stored response may answer. `false` if the request has a `Range` other than one valid range of bytes, or a condition that
+    /// only the server can evaluate.
     var mayReadCache: Bool {
         (rangeField == nil) == (range == nil) && !Self.forwarded.contains { request.headers.contains($0) }
     }

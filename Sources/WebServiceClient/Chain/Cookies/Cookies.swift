@@ -29,6 +29,20 @@ struct Cookies: Interceptor {
         }
     }
 
+    /// The `Cookie` field that a request will have; `nil` for none.
+    func field(for request: ServiceRequest, _ context: CallContext) -> String? {
+        guard let origin = request.origin, applies(to: origin, context) else { return request.headers[.cookie] }
+        return jar.field(for: request, at: clock.date())
+    }
+
+    /// Returns what lets a call keep the cookies of a request's response; `nil` if it keeps them.
+    static func fix(for request: ServiceRequest, _ stage: Cookies?, _ context: CallContext) -> String? {
+        guard context.attributes[CookiePolicy.self] != .off else { return "remove .cookies(.off)" }
+        guard let stage else { return "set Configuration.cookies" }
+        guard let origin = request.origin, !stage.applies(to: origin, context) else { return nil }
+        return "use .cookies(.matchingHosts), if \(origin) may have cookies"
+    }
+
     private func keep(_ response: TransportResponse, _ place: CookiePlace, _ context: CallContext) async {
         for refusal in jar.receive(response.headers, from: place, at: clock.date()) {
             context.diagnostics.report(.init(.notice, refusal, call: context.identity))
