@@ -193,6 +193,8 @@ import WebServiceTesting
         client.checksItems = false
         let users = try await client.fetch(client.users)
         #expect(users.first?.age == .absent && users.first?["age"] == "old" && !client.checksItems)
+        stub.fallback(.json(#"{"value":[{"results":[]}]}"#))
+        #expect(try await client.fetch(client.users).count == 1)
         client.checksItems = true
         await #expect(throws: ServiceError.self) { try await client.fetch(client.users) }
     }
