@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import WebServiceClient
 
 /// Sends responses, valid or not, and counts their bytes to trigger faults.
 struct ResponseWriter {
