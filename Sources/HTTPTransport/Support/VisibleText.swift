@@ -5,7 +5,7 @@
 package enum VisibleText {
     /// Returns the text with its control characters written as in Swift literals: `\r`, `\n`, `\u{1B}`.
     ///
-    /// Escaped are: the C0 controls except the tab; DEL; the C1 controls; the line and paragraph separators; and Unicode's invisible
+    /// It escapes the C0 controls except the tab, DEL, the C1 controls, the line and paragraph separators, and Unicode's invisible
     /// formatting characters, which include those for bidirectional text. The two joiners are kept, because words and emoji need them.
     ///
     /// - Parameter keepsLineEnds: Whether line feeds are kept, for texts of several lines.

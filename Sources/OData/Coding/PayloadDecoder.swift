@@ -71,7 +71,7 @@ struct PayloadDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let object) = value else { throw mismatch([String: ODataValue].self, "an object") }
         if PayloadDecoder.deferredLink(object) != nil { throw notLoaded() }
-        if !place.isTop, settings.context.text == nil, CollectionEnvelope.elements(in: object) != nil,
+        if !place.isTop, CollectionEnvelope.elements(in: object) != nil, settings.context.text == nil,
             !CollectionEnvelope.isRead(by: type)
         {
             throw collectionForOne()

@@ -102,8 +102,8 @@ struct PayloadDialect: JSONDialect {
 
     func check(object: JSONNode, by keys: any CodingKey.Type) throws {
         if isAbsence(object) { throw try PayloadDecoder(object, settings: settings).notLoaded() }
-        guard settings.context.text == nil, object.count <= CollectionEnvelope.names.count, object.member("results")?.isArray == true,
-            CollectionEnvelope.names.isSuperset(of: object.names), !CollectionEnvelope.isRead(by: keys)
+        guard object.count <= CollectionEnvelope.names.count, object.member("results")?.isArray == true,
+            CollectionEnvelope.names.isSuperset(of: object.names), settings.context.text == nil, !CollectionEnvelope.isRead(by: keys)
         else { return }
         throw try PayloadDecoder(object, settings: settings).collectionForOne()
     }

@@ -45,7 +45,7 @@ extension ODataItem: PayloadReadable {
         var check = ItemCheck(Model.schema)
         let fault = check.fault(in: record, declaredAs: Model.typeName)
         if ItemSetting.checks(payload.settings.given) {
-            if payload.settings.context.text == nil, isInModel, check.isEnvelope(record, declaredAs: Model.typeName) {
+            if check.isEnvelope(record, declaredAs: Model.typeName), isInModel, payload.settings.context.text == nil {
                 throw payload.collectionForOne()
             }
             if let fault { throw fault.error(inside: payload.codingPath) }

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 extension QueryPrinter {
     /// Returns the options of a request as the text after the `?`; empty without options.
     ///
@@ -359,8 +361,7 @@ extension QueryPrinter {
         guard !phrase.unicodeScalars.contains("\"") else {
             throw .invalidSearch(phrase, reason: "OData can't search for a double quote; leave it out")
         }
-        // By scalars: a combining mark makes a backslash another character.
-        let parts = phrase.unicodeScalars.split(separator: "\\", omittingEmptySubsequences: false).map(String.init)
-        text.value("\"" + parts.joined(separator: "\\\\") + "\"")
+        // By bytes: a combining mark makes a backslash another character.
+        text.value("\"" + phrase.split(mark: "\\").joined(separator: "\\\\") + "\"")
     }
 }

@@ -112,7 +112,7 @@ final class CallReport: Sendable {
     private func log(
         _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata, error: (any Error)? = nil
     ) {
-        // In the span of the last request, so that the record appears beside the server's span, its child.
+        // Logged in the span of the last request, so that the record appears beside the server's span, its child.
         let logger = (context.record.spans.last ?? trace).map(self.logger.with(trace:)) ?? self.logger
         guard logger.isEnabled(level), logger.keeps(level) else { return }
         logger.record(level, message(), provided.merging(metadata()), error: error, source: nil)

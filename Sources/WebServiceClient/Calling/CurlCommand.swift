@@ -114,9 +114,8 @@ enum ShellText {
     /// Quotes bytes that contain no NUL.
     static func quoted(_ data: Data) -> String {
         if let text = text(of: data), VisibleText.of(text, keepsLineEnds: true) == text {
-            // By scalars: an accent makes a quotation mark another character, which still ends the shell's text.
-            let parts = text.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
-            return "'" + parts.map(String.init).joined(separator: "'\\''") + "'"
+            // By bytes: an accent makes a quotation mark another character, which still ends the shell's text.
+            return "'" + text.split(mark: "'").joined(separator: "'\\''") + "'"
         }
         return "$'" + escaped(data, octal: "\\") + "'"
     }

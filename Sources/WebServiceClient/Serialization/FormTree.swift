@@ -41,16 +41,11 @@ struct FormTree {
                 case .comma:
                     try value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { try Self.text($0, encoding) }
                 // Other separators are encoded, too.
-                case .space: Self.members(of: whole, separator: " ")
-                case .pipe: Self.members(of: whole, separator: "|")
+                case .space: whole.split(mark: " ").map(String.init)
+                case .pipe: whole.split(mark: "|").map(String.init)
                 }
             insert(members, whole: whole, isNil: isNil, at: path[...])
         }
-    }
-
-    /// Splits by scalars, because a combining mark makes a separator another character.
-    private static func members(of text: String, separator: Unicode.Scalar) -> [String] {
-        text.unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
     }
 
     /// Whether this is nil: no field, or a field that represents nil.

@@ -190,7 +190,7 @@ extension CurlLoop {
         let transfer = exchange.transfer
         let awaited: ExchangeDeadlines.Awaited =
             if transfer.handle == nil {
-                // Queued in this round, it hasn't waited for a slot.
+                // An exchange queued in this round hasn't waited for a slot.
                 transfer.queued == now ? .way(proxy: nil) : .slot
             } else if let most = settings.configuration.maximumConnectionsPerHost, most > 0, !transfer.isConnected,
                 transfer.socketError == nil,
@@ -260,8 +260,8 @@ extension CurlLoop {
         } else if asksForHTTP1 {
             exchange.transfer.fault = CurlFault.needsHTTP1(host)
         } else {
-            // Refused only without error text, which a reset connection has, and on a connection that this exchange opened; else taken for
-            // a stale connection.
+            // The stream was refused if there is no error text, which a reset connection has, and this exchange opened the connection.
+            // Otherwise the connection counts as stale.
             let isRefused = text.isEmpty && csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) > 0
             exchange.transfer.fault = isRefused ? CurlFault.refused(by: host) : CurlFault.stale(host)
         }
